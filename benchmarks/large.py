@@ -10,6 +10,8 @@ scores of 1 to 10, two in a hundred refused. Items share questions by four.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import resource
@@ -64,28 +66,24 @@ def make(folder: Path, rows: int) -> int:
 
 
 def work(folder: Path) -> dict[str, float]:
-    """Reduce and audit in this process; the peak is that of the whole process."""
+    """Audit in this process, as a user does; the peak is that of the whole process."""
     pa.set_cpu_count(int(os.environ.get("OMP_NUM_THREADS", "2")))
     begun = time.perf_counter()
-    from judgestats.analysis.large import audit_reduced
-    from judgestats.data.large.reduce import reduce_parquet
+    from judgestats.cli import main as judgestats
 
-    imported = time.perf_counter()
-    reduced = reduce_parquet(folder)
-    counted = time.perf_counter()
-    peak_of_pass = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = audit_reduced(reduced)
-    ended = time.perf_counter()
+    said = io.StringIO()
+    words = ["analyze", str(folder), "--track", "none", "--report", "none", "--scale", "1-10"]
+    with contextlib.redirect_stdout(said):
+        judgestats([*words, "--json"])
+    document = json.loads(said.getvalue())
+    used = resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "rows": reduced.n_rows,
-        "items": len(reduced.items),
-        "conditions": len(reduced.columns),
-        "import_s": imported - begun,
-        "pass_s": counted - imported,
-        "statistics_s": ended - counted,
-        "peak_pass_gib": peak_of_pass / 2**20,
-        "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-        "results": len(found.results),
+        "rows": document["reading"]["counts"]["rows_in"],
+        "items": document["reading"]["counts"]["items"],
+        "wall_s": time.perf_counter() - begun,
+        "cpu_s": used.ru_utime + used.ru_stime,
+        "peak_gib": used.ru_maxrss / 2**20,
+        "results": len(document["results"]["results"]),
     }
 
 
@@ -94,19 +92,15 @@ def check(folder: Path) -> float:
     import pandas as pd
 
     import judgestats as js
-    from judgestats.analysis.large import audit_reduced
-    from judgestats.data.large.reduce import reduce_parquet
 
     whole = pd.read_parquet(folder)
     file = folder.parent / f"{folder.name}-whole.parquet"
     whole.assign(temperature=whole["temperature"].astype(float)).to_parquet(file)
-    theirs = js.audit(js.read_judgments(file), n_resamples=99).conditions.set_index("condition")
-    ours = audit_reduced(reduce_parquet(folder), n_resamples=99).conditions.set_index("condition")
-    kept = [
-        c
-        for c in theirs.select_dtypes("number")
-        if "_null_" not in c and c not in {"alpha_low", "alpha_high"}
-    ]
+    theirs, ours = (
+        js.audit(js.read_judgments(source), n_resamples=99).conditions.set_index("condition")
+        for source in (file, folder)
+    )
+    kept = list(theirs.select_dtypes("number"))
     difference = (ours.loc[theirs.index, kept] - theirs[kept]).abs()
     return float(np.nanmax(difference.to_numpy(float)))
 

@@ -134,12 +134,12 @@ def test_a_run_inside_a_loop_is_compared_and_drawn(workplace) -> None:
 
 
 def test_a_frame_that_lacks_something_says_which() -> None:
-    with pytest.raises(InputError, match=r"no column names items\. The file has: prompt, score"):
-        js.audit([{"prompt": "a", "score": 1}])
+    with pytest.raises(InputError, match=r"no column names items\. The file has: height, score"):
+        js.audit([{"height": 1.5, "score": 1}])
     with pytest.raises(
         InputError, match=r"item = prompt: .*\n +js\.audit\(data, item=\('prompt',\)\)"
     ):
-        js.audit([{"prompt": "a", "score": 1}, {"prompt": "b", "score": 2}])
+        js.audit([{"prompt": p, "score": 1 + i} for i, p in enumerate("aabb")])
     with pytest.raises(InputError, match=r"js\.audit\(data, mapping=\{'verdict': 'mark_given'\}\)"):
         js.audit([{"item": f"i{i}", "mark_given": i % 4} for i in range(20)])
     with pytest.raises(InputError, match="not int"):

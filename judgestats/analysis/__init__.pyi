@@ -25,10 +25,6 @@ from judgestats.analysis.drift_tests import match_conditions as match_conditions
 from judgestats.analysis.families import AnalysisPlan as AnalysisPlan
 from judgestats.analysis.families import strata_of as strata_of
 from judgestats.analysis.families import with_omega_model as with_omega_model
-from judgestats.analysis.large import audit_reduced as audit_reduced
-from judgestats.analysis.large import column_sums as column_sums
-from judgestats.analysis.large import verdict_counts as verdict_counts
-from judgestats.analysis.large import with_labelled as with_labelled
 from judgestats.analysis.leaderboard import add_scores as add_scores
 from judgestats.analysis.measures import measured_results as measured_results
 from judgestats.analysis.pair_methods import credit_by_pair as credit_by_pair

@@ -19,7 +19,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Ints, Objects, mean_of_present
 from judgestats.data.columns import heat
-from judgestats.data.parse import ScoreArray
+from judgestats.data.parse import ScoreArray, final_rows
 from judgestats.data.readers.columns import each_distinct
 from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.items.records import Item
@@ -330,8 +330,7 @@ def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedRes
     >>> [(r.id, r.result.estimate) for r in inter_judge_agreement(pd.DataFrame(rows), level=0.95)]
     [('between_judges.T=1', 1.0)]
     """
-    if "stage" in frame and not frame["stage"].eq("final").all():
-        frame = frame[frame["stage"] == "final"]
+    frame = final_rows(frame)
     if frame["judge"].nunique() < 2:
         return []
     out = []

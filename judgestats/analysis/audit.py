@@ -14,7 +14,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import with_systems
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.score_audit import audit_scores, single_shot_plan
-from judgestats.analysis.scores import cell_arrays
+from judgestats.analysis.scores import LEAST_PERMUTED, MOST_PERMUTED, cell_arrays
 from judgestats.analysis.specifications import with_specifications
 from judgestats.analysis.supplements import UNREPEATED, not_repeated
 from judgestats.analysis.text_checks import join_copies, with_read_notes
@@ -26,6 +26,7 @@ from judgestats.data import score_array, validate_parsed
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.errors import InputError, one_of
 from judgestats.results import Row
+from judgestats.results.numbers import count_noun
 from judgestats.stats.inference.result import Comparisons
 
 
@@ -123,12 +124,12 @@ def _audits(
                 InputError(f"Criterion {criterion}: no verdict in {len(block):,} judgments.")
             )
         both = bool(in_scores and in_words)
-        blocks = ((in_scores, block[~words], audit_scores, ""),
-                  (in_words, block[words], audit_verdicts, _WORDS))  # fmt: skip
+        blocks = ((in_scores, ~words, audit_scores, ""),
+                  (in_words, words, audit_verdicts, _WORDS))  # fmt: skip
         for conditions, part, analyse, word in blocks:
             if not conditions:
                 continue
-            own = part.reset_index(drop=True)
+            own = (block if part.all() else block[part]).reset_index(drop=True)
             declared = criterion_plan(plan_for(own, **options), len(criteria))
             try:
                 analysis = analyse(own, declared)
@@ -176,7 +177,8 @@ def merge_analyses(
     parts: list[Analysis] = []
     for word, part in named:
         own = replace(part, condition_records=part.records().conditions)
-        parts.append(_separate_ids(own, {r.id for p in parts for r in p.results}, word))
+        taken = {r.id for p in parts for r in (*p.results, *p.described)}
+        parts.append(_separate_ids(own, taken, word))
     first = replace(parts[0], arrays=arrays) if arrays else parts[0]
     return replace(
         first,
@@ -216,7 +218,7 @@ def _separate_ids(part: Analysis, taken: set[str], word: str) -> Analysis:
     """A part whose results share no id with those of others: both have several judges, perhaps."""
     ids = {
         r.id: r.id.replace(".", f".{word}.", 1) if "." in r.id else f"{r.id}.{word}"
-        for r in part.results
+        for r in (*part.results, *part.described)
         if r.id in taken
     }
     names = ids | {f"headline.{old}": f"headline.{new}" for old, new in ids.items()}
@@ -239,8 +241,8 @@ def _separate_ids(part: Analysis, taken: set[str], word: str) -> Analysis:
         )
         for h in part.headlines
     )
-    results = tuple(map(named_anew, part.results))
-    return replace(part, results=results, headlines=tuple(headlines))
+    results, described = (tuple(map(named_anew, own)) for own in (part.results, part.described))
+    return replace(part, results=results, described=described, headlines=tuple(headlines))
 
 
 def _renamed(identity: str, names: Mapping[str, str]) -> str:
@@ -554,5 +556,9 @@ def audit_read(
         )
     audits = with_systems(_with_criteria(audits, frame), frame, level=options["level"])
     warned = label_warnings(audits.results)
-    audits = replace(audits, limitations=(*warned, *audits.limitations, *limits))
+    without = int((frame["condition"].value_counts() > MOST_PERMUTED // LEAST_PERMUTED).sum())
+    said = count_noun(without, "condition", "conditions")
+    most = f"of more than {MOST_PERMUTED // LEAST_PERMUTED:,} judgments"
+    nulls = [f"Left out: null references of {said} {most}."] if without else []
+    audits = replace(audits, limitations=(*warned, *audits.limitations, *limits, *nulls))
     return marked_as_tuned(with_read_notes(audits, read_notes), [frame])

@@ -23,7 +23,7 @@ from judgestats.stats.inference.result import Estimate, Result
 
 
 def declared_for(
-    *kinds: Kind, repeats: int = 2, options: Mapping[str, str] | None = None, counts: bool = False
+    *kinds: Kind, repeats: int = 2, options: Mapping[str, str] | None = None
 ) -> Iterator[Quantity]:
     """The quantities that an audit computes from data of these kinds, in the declared order.
 
@@ -35,18 +35,15 @@ def declared_for(
         Judgments of an item in one order.
     options : mapping
         Of the plan.
-    counts : bool
-        Whether the data are counts of a stream rather than judgments in memory.
 
     Examples
     --------
     >>> [quantity.key for quantity in declared_for("pairs", repeats=1)]
     ['swap_consistency', 'first_position_preference']
     """
-    sizes = {"any", "counts" if counts else "memory"}
     for quantity in QUANTITIES.values():
         needs = quantity.needs
-        if needs is None or needs.kind not in kinds or needs.size not in sizes:
+        if needs is None or needs.kind not in kinds:
             continue
         if repeats >= needs.repeats and (not needs.option or needs.option in (options or {})):
             yield _with_options(quantity, options) if needs.option else quantity
@@ -82,7 +79,7 @@ def _parameters(path: str) -> frozenset[str]:
     return frozenset(inspect.signature(function_of(path)).parameters)
 
 
-def computed(quantity: Quantity, *data: object, counts: bool = False, **keywords: Any) -> Any:
+def computed(quantity: Quantity, *data: object, **keywords: Any) -> Any:
     """What the function of a quantity gives for the data.
 
     Parameters
@@ -91,17 +88,17 @@ def computed(quantity: Quantity, *data: object, counts: bool = False, **keywords
         As `declared_for` yields it.
     *data : object
         First arguments of the function.
-    counts : bool
-        Whether the data are sums of counted scores, for the function declared for them.
     **keywords
         Handed on where the function has such a parameter.
     """
-    path = quantity.counted if counts else quantity.audited or quantity.function
+    path = quantity.audited or quantity.function
     if quantity.draws:
         keywords["n_resamples"] = quantity.draws
         keywords["n_permutations"] = min(keywords.get("n_permutations", 0), quantity.draws)
     known = _parameters(path)
     taken = {k: v for k, v in {**keywords, **quantity.options}.items() if k in known}
+    if taken.get("null") and not taken.get("n_permutations", 1):
+        taken["null"] = False
     value = function_of(path)(*data, **taken)
     if path == quantity.audited:  # raw alpha is the omega of parallel replications
         value = value.replace(name=quantity.key, label=quantity.heading)
@@ -129,14 +126,14 @@ def is_primary(record: str) -> bool:
 
     Examples
     --------
-    >>> is_primary("reliability.flip_rate"), is_primary("reliability.percent_agreement")
+    >>> is_primary("reliability.flip_rate"), is_primary("reliability.unanimous_agreement")
     (True, False)
     """
     return all(q.primary for q in QUANTITIES.values() if q.needs and q.record == record)
 
 
 def repetition_results(
-    tables: Sequence[Any], *, counts: bool = False, only: str = "", **inference: Any
+    tables: Sequence[Any], *, only: str = "", **inference: Any
 ) -> list[tuple[str, str, Result]]:
     """Repeated verdicts of the same order compared, over every order that was repeated.
 
@@ -144,8 +141,6 @@ def repetition_results(
     ----------
     tables : sequence of array-like or CountTable
         The verdicts of each order that was repeated.
-    counts : bool
-        Whether they were counted in a stream.
     only : str
         Key of the one quantity that is computed; empty: all.
     **inference
@@ -169,7 +164,7 @@ def repetition_results(
             if several
             else computed(q, tables[0], **inference),
         )
-        for q in declared_for("verdicts", counts=counts)
+        for q in declared_for("verdicts")
         if only in {"", q.key} and (not several or q.key in get_args(Repetition))
     ]
 

@@ -21,6 +21,7 @@ import pandas as pd
 
 from judgestats.analysis.conversion import table_record
 from judgestats.arrays import Floats
+from judgestats.data.parse import final_rows
 from judgestats.results import AnyRecord, Comparison, Estimate, Note, Results, Test
 from judgestats.stats.inference.keywords import one_blas_thread
 
@@ -54,7 +55,7 @@ class RunData:
     def rows(self) -> dict[str, pd.DataFrame]:
         """The judgments of every condition."""
         frame = self.frame[self.frame["status"] != "invalid_condition"]
-        frame = frame[frame["stage"] == "final"] if "stage" in frame else frame
+        frame = final_rows(frame)
         return {str(name): own for name, own in frame.groupby("condition", sort=False)}
 
     @cached_property

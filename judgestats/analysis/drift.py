@@ -418,7 +418,7 @@ def _labelled_changes(
 
 def _credit(run: pd.DataFrame, label: pd.Series, *, scored: bool) -> pd.Series:
     """Of each judgment its distance from the label of its item, or whether it is the same."""
-    human = run["item_id"].map(label)
+    human = run["item_id"].astype("str").map(label)
     if scored:
         return (run["score"] - pd.to_numeric(human, errors="coerce")).abs()
     words, wanted = (

@@ -124,8 +124,8 @@ def both_runs(
     """
     one = before[before["condition"].isin(chosen)]
     two = after[after["condition"].isin(chosen.values())]
-    one = one.assign(condition="first: " + one["condition"])
-    two = two.assign(condition="second: " + two["condition"])
+    one = one.assign(condition="first: " + one["condition"].astype("str"))
+    two = two.assign(condition="second: " + two["condition"].astype("str"))
     names = [set(f["item_id"]) for f in (one, two)]
     shared = names[0] & names[1]
     if len(shared) < 3:

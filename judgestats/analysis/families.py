@@ -14,7 +14,7 @@ import pandas as pd
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
 from judgestats.data.columns import INTERLEAVED, heat, sort_levels
-from judgestats.data.parse import ScoreArray
+from judgestats.data.parse import ScoreArray, final_rows
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import count_noun, is_number
@@ -155,8 +155,7 @@ class Design:
         >>> Design.from_frame(frame).runs
         (2, 2)
         """
-        if "stage" in frame:
-            frame = frame[frame["stage"].eq("final")]
+        frame = final_rows(frame)
         orders = frame["order"].replace("", pd.NA) if "order" in frame else pd.Series(dtype=object)
         return cls.from_counts(
             n_items=frame["item_id"].nunique(),
@@ -261,7 +260,7 @@ def _run_counts(frame: pd.DataFrame) -> list[int]:
     seen = frame[["condition", "item_id", "replicate"]].drop_duplicates()
     items = seen.groupby("condition", sort=False)["item_id"].nunique()
     covered = seen.groupby(["condition", "replicate"], sort=False).size().reset_index(name="n")
-    is_run = covered["n"] >= COVERAGE * covered["condition"].map(items) - 1e-9
+    is_run = covered["n"] >= COVERAGE * items.loc[covered["condition"]].to_numpy() - 1e-9
     runs = is_run.groupby(covered["condition"]).agg(["sum", "size"])
     return [0 if n == 1 < many else int(n) for n, many in runs.itertuples(index=False)]
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ from judgestats.analysis.text_checks import DUPLICATES, LINKED
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Floats, Objects
+from judgestats.data.parse import score_array
 from judgestats.data.verdict_kinds import PREFERENCES
-from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Condition, Results, Row, decisions
 from judgestats.results import Estimate as EstimateRecord
@@ -301,22 +301,14 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
         One judge with one run has none.
     """
     own = frame[frame["condition"].isin(labels)]
-    values = own.assign(value=item_values(own)).dropna(subset=["value"])
+    values = own.assign(score=item_values(own))
+    values = values[values["score"].notna()]
     most = values["replicate"].nunique()
     if len(values["order"].unique()) > 1 or (most < 2 and values["condition"].nunique() < 2):
         return
-    wide = values.pivot_table(
-        index="item_id", columns=["condition", "replicate"], values="value", sort=False
-    )
-    names = wide.columns.get_level_values("condition").unique()
-    scores = np.full((len(wide), len(names), most), np.nan)
-    for k, name in enumerate(names):
-        part = wide[name].to_numpy(float)
-        scores[:, k, : part.shape[1]] = part
-    clusters = values.drop_duplicates("item_id").set_index("item_id")["cluster"].loc[wide.index]
-    found = run_component(
-        scores, cluster=clusters.to_numpy(object), interleaved=request_order(own) != ""
-    )
+    array = score_array(values)
+    interleaved = request_order(own) != ""
+    found = run_component(array.scores, cluster=array.clusters, interleaved=interleaved)
     if (found.df > 0 or most < 2) and not found.interleaved:
         known = max(found.pairs, key=lambda pair: (pair.target, pair.is_random, pair.nu))
         included = known.is_random and known.variance > 0
@@ -395,9 +387,6 @@ def with_measures(
     analysis: Analysis,
     frame: pd.DataFrame | None,
     decision: decisions.DecisionOptions | None = None,
-    *,
-    labelled: pd.DataFrame | None = None,
-    counted: Mapping[str, VerdictCounts] | None = None,
 ) -> Analysis:
     """The analysis with what verdicts rest on, and how they are made.
 
@@ -407,17 +396,13 @@ def with_measures(
     frame : DataFrame or None
         The judgments. Without them shares have the limits of their records.
     decision : DecisionOptions, optional
-    labelled : DataFrame, optional
-        Without all judgments: those with a label.
-    counted : mapping of condition to VerdictCounts, optional
-        Without all judgments: how often each verdict was given.
 
     Returns
     -------
     Analysis
     """
     decision = decision or decisions.DecisionOptions()
-    made = measured_results(analysis.records(), frame, decision, labelled=labelled, counted=counted)
+    made = measured_results(analysis.records(), frame, decision)
     return replace(analysis, measures=made.measures, decision=decision, decisions=made.decisions)
 
 
@@ -425,9 +410,6 @@ def measured_results(
     results: Results,
     frame: pd.DataFrame | None,
     decision: decisions.DecisionOptions | None = None,
-    *,
-    labelled: pd.DataFrame | None = None,
-    counted: Mapping[str, VerdictCounts] | None = None,
 ) -> Results:
     """Results with what verdicts rest on, and what the data certify."""
     made = () if frame is None else decisions_of(frame, decision or decisions.DecisionOptions())
@@ -437,21 +419,13 @@ def measured_results(
         if label in subjects
     )  # fmt: skip
     return replace(
-        results, measures=(*_measures(results, frame, labelled, counted or {}), *certified),
+        results, measures=(*_measures(results, frame), *certified),
         decisions=tuple(one.to_dict() for one in made),
     )  # fmt: skip
 
 
-def _measures(
-    results: Results,
-    frame: pd.DataFrame | None,
-    labelled: pd.DataFrame | None,
-    counted: Mapping[str, VerdictCounts],
-) -> Iterator[Measure]:
-    by_condition, of_labels = (
-        {} if rows is None else dict(list(rows.groupby("condition", sort=False)))
-        for rows in (frame, labelled)
-    )
+def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]:
+    by_condition = {} if frame is None else dict(list(frame.groupby("condition", sort=False)))
     sampled: list[str] = []
     for condition in results.conditions:
         if condition.derived:
@@ -459,19 +433,12 @@ def _measures(
         subject = decisions.subject_of(condition)
         own = by_condition.get(condition.label)
         still = condition.factors.get("temperature") == 0
-        counts = counted.get(condition.label)
-        kind = _kind_of(results, condition, own, counts)
+        kind = _kind_of(results, condition, own)
         if not kind:
             continue
         yield Measure(key=KIND, subject=subject, reason=kind)
         sampled += [] if still else [condition.label]
         found = {m.key: m for m in _recorded(results, subject)}
-        if condition.label in of_labels:
-            found |= {
-                m.key: m for m in _label_measures(of_labels[condition.label], subject, results)
-            }
-        if counts is not None:
-            found |= {m.key: m for m in _count_measures(counts, subject, kind, results)}
         if own is not None:
             found |= {m.key: m for m in _condition_measures(own, subject, kind, results)}
             if kind == "scores" and "icc_1_1" not in found:
@@ -492,17 +459,7 @@ def _measures(
     yield from _panel_measures(results)
 
 
-def _kind_of(
-    results: Results,
-    condition: Condition,
-    own: pd.DataFrame | None,
-    counts: VerdictCounts | None,
-) -> str:
-    if counts is not None:
-        words = set(counts.given.index.unique("choice"))
-        if words <= {PASS, FAIL}:
-            return "pass_fail"
-        return "pairs" if words <= set(PREFERENCES) else "words"
+def _kind_of(results: Results, condition: Condition, own: pd.DataFrame | None) -> str:
     if own is None:
         ids = {r.id for r in results.results}
         return "scores" if f"condition.mean.{condition.label}" in ids else ""
@@ -562,12 +519,12 @@ def _condition_measures(
         return
     verdicts = to_pass_fail(own) if kind == "pass_fail" else own
     read = verdicts[verdicts["choice"] != ""]
-    counts = VerdictCounts(given_verdicts(read), _clusters(own))
+    clusters = _clusters(own)
     if kind == "options":
         yield from _position_of_options(own, subject)
-    yield from _count_measures(counts, subject, kind, results)
+    yield from _verdict_measures(given_verdicts(read), clusters, subject, kind, results)
     if kind == "words" and "label" in read:
-        yield from _word_accuracy(read[read["label"] != ""], counts.clusters, subject, results)
+        yield from _word_accuracy(read[read["label"] != ""], clusters, subject, results)
 
 
 def _word_accuracy(
@@ -588,18 +545,10 @@ def given_verdicts(read: pd.DataFrame) -> pd.Series:
     return read.groupby(["item_id", "order", "choice"], sort=False).size()
 
 
-class VerdictCounts(NamedTuple):
-    """How often each verdict was given, by item and order; and the cluster of each item."""
-
-    given: pd.Series
-    clusters: pd.Series
-
-
-def _count_measures(
-    counts: VerdictCounts, subject: Subject, kind: str, results: Results
+def _verdict_measures(
+    given: pd.Series, clusters: pd.Series, subject: Subject, kind: str, results: Results
 ) -> Iterator[Measure]:
-    """What is measured from the counts of one condition's verdicts."""
-    given, clusters = counts
+    """What is measured from how often each verdict was given, by item and order."""
     flips, repeats = _flips(given)
     if len(flips):
         record = _estimates_of(results, subject.label).get("flip_rate")

@@ -31,7 +31,7 @@ from judgestats.data.columns import INTERLEAVED
 from judgestats.data.parse import ScoreArray, lost_shares, score_array
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
-from judgestats.stats.designs.cells import Cells, cell_statistics
+from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference import Estimate, RunComponent, Sample, cluster_codes, run_component
 from judgestats.stats.inference.sum_statistics import share_estimate
@@ -459,15 +459,20 @@ def subject_of(
     )
 
 
+LEAST_PERMUTED = 199
+"""Fewest draws of a null reference."""
+
+
 def affordable(n_permutations: int, n_scores: int) -> int:
-    """Fewer permutations for very many scores: the null of a large sample needs no thousand draws.
+    """Fewer permutations for many scores; none where not even a few hundred can be drawn.
 
     Examples
     --------
-    >>> affordable(999, 300), affordable(999, 1_000_000)
-    (999, 199)
+    >>> affordable(999, 300), affordable(999, 50_000), affordable(999, 60_000)
+    (999, 200, 0)
     """
-    return min(n_permutations, max(199, MOST_PERMUTED // max(n_scores, 1)))
+    most = MOST_PERMUTED // max(n_scores, 1)
+    return min(n_permutations, most) if most >= LEAST_PERMUTED else 0
 
 
 def _about(asked: pd.DataFrame) -> dict[str, Any]:
@@ -546,19 +551,11 @@ def condition_row(
 
 
 def cell_arrays(array: ScoreArray) -> dict[str, Any]:
-    """Variances of every item x condition cell, for figures: `figure_cells` of an array."""
-    cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
-    return figure_cells(cells, list(array.items), [str(c) for c in array.clusters])
-
-
-def figure_cells(cells: Cells, items: list[str], clusters: list[str]) -> dict[str, Any]:
     """Variances of cells for figures.
 
     Parameters
     ----------
-    cells : Cells
-    items, clusters : list of str
-        Of the rows of the cells.
+    array : ScoreArray
 
     Returns
     -------
@@ -567,13 +564,16 @@ def figure_cells(cells: Cells, items: list[str], clusters: list[str]) -> dict[st
         and ``deviations`` (`mean_deviations`). Of more than `SHOWN_ITEMS` items, those at even
         distances.
     """
-    at = np.unique(np.linspace(0, len(items) - 1, min(len(items), SHOWN_ITEMS)).astype(int))
+    n = len(array.items)
+    at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
+    clusters = [str(array.clusters[i]) for i in at]
+    cells = cell_statistics(array.scores[at], conditions=array.conditions, cluster=clusters)
     return {
-        "items": [items[i] for i in at.tolist()],
-        "clusters": [clusters[i] for i in at.tolist()],
+        "items": [array.items[i] for i in at],
+        "clusters": clusters,
         "conditions": list(cells.conditions),
-        "cell_variances": cells.variance[at],
-        "deviations": mean_deviations(cells.variance[at], [clusters[i] for i in at.tolist()]),
+        "cell_variances": cells.variance,
+        "deviations": mean_deviations(cells.variance, clusters),
     }
 
 

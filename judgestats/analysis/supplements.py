@@ -17,7 +17,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import frame_errors, repeat_gains
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
-from judgestats.data.parse import lost_shares
+from judgestats.data.parse import final_rows, lost_shares
 from judgestats.data.readers.frame import bare
 from judgestats.files.text import format_number
 from judgestats.protocols.base import NO_REPLY, Status
@@ -404,18 +404,16 @@ def supplemented(
     """
     frame = bare(frame)
     analysis = with_lost_shares(analysis, frame, level=level)
-    final = frame[frame["stage"].eq("final")] if "stage" in frame else frame
+    final = final_rows(frame)
     analysis = frame_errors(analysis, final, run_scales(analysis.conditions, scale), level)
     analysis = clip_to_scale(analysis, scale)
-    several = "stage" in frame and not frame["stage"].eq("final").all()
-    verdicts = frame[frame["stage"] == "final"] if several else frame
-    scored = on_one_scale(verdicts, analysis.conditions, scale)
-    of_scores = "score" in frame and bool(verdicts["score"].notna().any())
+    scored = on_one_scale(final, analysis.conditions, scale)
+    of_scores = "score" in frame and bool(final["score"].notna().any())
     tables = {
         "categories": agreement_by_category(frame, level=level),
         "repeats": repeat_gains(analysis.conditions, frame),
         "policies.scores": score_sensitivity(scored),
-        "policies.verdicts": verdict_sensitivity(verdicts.iloc[:0] if of_scores else verdicts),
+        "policies.verdicts": verdict_sensitivity(final.iloc[:0] if of_scores else final),
         "scale_ends": scale_end_shares(scored, scale),
         "places.selections": selections.position_shares_selections(frame),
     }

@@ -6,23 +6,19 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.supplements import Rows
+from judgestats.data.parse import final_rows
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.verdicts import ALL_OTHERS
 from judgestats.errors import InputError, one_of
 from judgestats.protocols import Unit, addresses_judge, imitates_frame
 from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.count_table import copied_items
-
-if TYPE_CHECKING:  # it needs Arrow's data sets
-    from judgestats.data.large.reduced import ReducedJudgments
 
 POLICIES = ("cluster", "drop", "keep", "refuse")
 """What `join_copies` does with items that repeat another one."""
@@ -108,7 +104,9 @@ def find_copies(frame: pd.DataFrame) -> Copies:
     Texts are compared in compatibility form (NFKC), without case and repeated white space, where
     the answer's text is in the file. Replies: `judgestats.stats.copied_items`.
     """
-    own = frame[frame["stage"].eq("final")] if "stage" in frame else frame
+    own = final_rows(frame)
+    if len(own) > MOST_LOOKED_AT:
+        return Copies(looked=False)
     by_text = _same_text(own)
     repeated = own.groupby(["condition", "item_id", "order"], sort=False).size().max() > 1
     by_reply = _same_replies(own) if repeated else []
@@ -234,52 +232,6 @@ def apply_copy_policy(frame: pd.DataFrame, copies: Copies) -> pd.DataFrame:
     return out
 
 
-def join_counted_copies(
-    reduced: ReducedJudgments, policy: str = "cluster"
-) -> tuple[ReducedJudgments, Copies]:
-    """`join_copies` of judgments that were counted in one pass: by replies alone.
-
-    Parameters
-    ----------
-    reduced : ReducedJudgments
-    policy : {"cluster", "keep", "refuse"}
-
-    Returns
-    -------
-    reduced : ReducedJudgments
-    copies : Copies
-
-    Raises
-    ------
-    InputError
-        Copies must be left out, which needs the judgments; or see `join_copies`.
-    """
-    if policy == "drop":
-        raise InputError(
-            "analyze: --duplicates drop needs the judgments in memory. Use --stream no, or "
-            "--duplicates cluster."
-        )
-    board = reduced.board
-    copies = Copies(looked=False)
-    if board is not None and board.shape[2] > 1 and reduced.n_rows <= MOST_LOOKED_AT:
-        item, cell, run = np.nonzero(board)
-        found = copied_items(board[item, cell, run], item, run, cell=cell)
-        groups = found.details["groups"] if found.details["shown"] else []
-        copies = Copies(tuple(tuple(reduced.items[i] for i in group) for group in groups))
-    copies = handled_copies(copies, policy)
-    if policy == "keep" or not copies.groups:
-        return reduced, copies
-    place = {name: i for i, name in enumerate(reduced.items)}
-    names = reduced.cluster.astype(str)
-    joined = _joined([[names[place[item]] for item in group] for group in copies.groups])
-    first = {int(name): int(group[0]) for group in joined for name in group}
-    kept, codes = np.unique(
-        [first.get(c, c) for c in reduced.cluster.tolist()], return_inverse=True
-    )
-    own = tuple(reduced.cluster_names[c] for c in kept.tolist())
-    return replace(reduced, cluster=codes, cluster_names=own), copies
-
-
 def _clusters(frame: pd.DataFrame, groups: Sequence[Sequence[str]]) -> pd.Series:
     """The declared clusters, those that hold copies of one another made one."""
     cluster = frame["cluster"].astype(str)
@@ -327,12 +279,8 @@ def _same_replies(frame: pd.DataFrame) -> list[list[str]]:
     cell = ordered.groupby(names, sort=False).ngroup().to_numpy()
     item, item_ids = pd.factorize(ordered["item_id"])
     run = pd.Series(cell).groupby([cell, item], sort=False).cumcount()
-    said = ordered["choice"].where(ordered["choice"].ne(""), ordered["status"])
-    score = ordered["score"]
-    # Whole numbers for replies: a score, or what stands where there is none.
-    word, words = pd.factorize(said.mask(score.notna(), ""))
-    reply = pd.factorize(score)[0] * len(words) + word
-    found = copied_items(reply, item, run, cell=cell)
+    said = ordered.groupby(["choice", "score", "status"], sort=False, dropna=False, observed=True)
+    found = copied_items(said.ngroup().to_numpy(), item, run, cell=cell)
     groups = found.details["groups"] if found.details["shown"] else []
     return [[str(item_ids[k]) for k in group] for group in groups]
 

@@ -338,7 +338,7 @@ def labelled_frame(
     verdicts = bool(set(asked["choice"]) - {""}) or not asked["score"].notna().any()
     if options["labels"] == "designed":
         scores, frame = _designed(asked, items, declared), []
-        label = asked["item_id"].map(scores)
+        label = asked["item_id"].astype("str").map(scores)
     else:
         try:
             joined = with_labels(

@@ -500,7 +500,7 @@ def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
     own = own[own["item_id"].isin(list(people))].reset_index(drop=True)
     if own.empty:
         return {}
-    human = own["item_id"].map(people)
+    human = own["item_id"].astype("str").map(people)
     if pd.api.types.is_numeric_dtype(human):
         passed = own["choice"].map(_CODES)
         far = (own["score"].where(own["score"].notna(), passed).astype(float) - human).abs()

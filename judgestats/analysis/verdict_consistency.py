@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,22 +69,21 @@ def outcomes(values: pd.Series, *, strict: bool = False) -> pd.Series:
     >>> outcomes(pd.Series(["A", "C"])).tolist()  # options: a tie was read as one before
     ['a', 'c']
     """
-    lower = lower_case(values)
-    if _is_option_set(lower):
-        return lower
-    is_outcome = lower.isin([*OUTCOMES, ""])
-    if is_outcome.all():
-        return lower.map(lambda v: OUTCOMES.get(v, ""))
+    lower = {value: str(value).strip().lower() for value in values.unique()}
+    if _is_option_set(lower.values()):
+        return values.map(lower)
+    strange = [value for value, word in lower.items() if word and word not in OUTCOMES]
+    if not strange:
+        return values.map({value: OUTCOMES.get(word, "") for value, word in lower.items()})
     if strict:
-        strange = values[~is_outcome].iloc[0]
         raise InputError(
-            f"audit: {str(strange)[:40]!r} is not an outcome of a comparison (a, b, tie and their "
-            "usual spellings), which a label needs. Map the column, or leave the labels out."
+            f"audit: {str(strange[0])[:40]!r} is not an outcome of a comparison (a, b, tie and "
+            "their usual spellings), which a label needs. Map the column, or leave the labels out."
         )
-    return values.astype(str)
+    return values.astype(str) if values.dtype == object else values
 
 
-def _is_option_set(lower: pd.Series) -> bool:
+def _is_option_set(lower: Iterable[str]) -> bool:
     """Whether verdicts are options of a choice: a, b and c by themselves, or numbers.
 
     Readers spell the outcome of a comparison as a, b and tie, so that a c is not one of these.
@@ -95,7 +94,7 @@ def _is_option_set(lower: pd.Series) -> bool:
 
 def lower_case(values: pd.Series) -> pd.Series:
     """Texts without case and space around them."""
-    return values.astype(str).str.strip().str.lower()
+    return values.map({value: str(value).strip().lower() for value in values.unique()})
 
 
 def has_shared_words(frame: pd.DataFrame) -> bool:
@@ -112,7 +111,7 @@ def comparable(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     the wrong one or coded otherwise, and the caller has to say how.
     """
     lower = lower_case(frame["choice"])
-    if _is_option_set(lower):
+    if _is_option_set(lower.unique()):
         return frame.assign(choice=lower), ()
     strange = ~lower.isin([*OUTCOMES, ""])
     if 2 * int(strange.sum()) > int((lower != "").sum()):

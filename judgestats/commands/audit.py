@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import shlex
 import time
-from collections import Counter
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,8 @@ from judgestats.commands.declarations import COMMANDS
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.frame import bare
 from judgestats.data.readers.interpretation import counts_of, open_question_record, reading_of
-from judgestats.data.readers.registry import read_judgments
+from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.registry import is_streamed, read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME, run_file, write_manifest
 from judgestats.deadlines import scratch_folder
@@ -135,11 +135,10 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         0.
     """
     began = time.time()
-    streamed = _streams(arguments, path)
-    if arguments.track != "none" and (streamed or _is_large(path)):
+    if arguments.track != "none" and _is_large(path):
         start_import()
     with announce_progress(f"Reading and analysing {path.name}"):
-        judged = (_streamed if streamed else _read_memory)(arguments, path, words)
+        judged = _audited(arguments, path, words)
     analysis = judged.analysis
     console.print_verbose(judged.line)
     if judged.declared.design is not None:
@@ -191,7 +190,7 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
                     "data/items": path.name,
                     "data/reader": judged.reader,
                     "data/sha256": digest[:12],
-                    "data/streamed": streamed,
+                    "data/streamed": judged.whole is None,
                     "design/experiment": "audit",
                     "design/conditions": len(analysis.conditions),
                     "design/items": judged.design["items"],
@@ -317,20 +316,9 @@ def _untracked(
     return 0
 
 
-_NOT_STREAMED = ("item", "wide", "explode", "parse", "as_shown")
-_STREAMED = (
-    "mapping", "factors", "judge", "passes", "fails", "values", "human", "judge_rows", "rows"
-)  # fmt: skip
 _SHARES = ("mix", "sensitivity", "specificity")
-_IN_MEMORY = (*_SHARES, "beside", "specs")
 CHECKED_ROWS = 500_000
 """Judgments up to which other packages recompute numbers without being asked: some 15 seconds."""
-STREAM_ROWS = 5_000_000
-"""Rows of a Parquet file from which it is streamed without being asked: some 5 GiB as a frame."""
-STREAM_BYTES = 256 << 20
-"""The same of CSV, by its size: some 5 million rows."""
-
-
 LARGE_BYTES = 64 << 20
 """Size of a file, or of a folder's files, whose reading leaves time to import MLflow meanwhile."""
 
@@ -340,33 +328,98 @@ def _is_large(path: Path) -> bool:
     return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE_BYTES
 
 
-def _streams(arguments: Args, path: Path) -> bool:
-    """Whether the judgments are counted in one pass rather than held in memory."""
-    from judgestats.data.large.dataset import SEPARATORS, is_parquet, rows_of
+def _frames(arguments: Args, path: Path, words: dict[str, Any]) -> Iterator[pd.DataFrame]:
+    """The judgments: one frame, or several of whole conditions where there are very many."""
+    from judgestats.api import read_judgments as read_any
 
-    if arguments.stream == "no" or not path.exists():
-        return False
-    parquet, separated = is_parquet(path), path.suffix.lower() in SEPARATORS
-    if arguments.stream == "yes":
-        if not (parquet or separated):
-            raise InputError(
-                f"analyze: --stream reads Parquet (a file, or a folder of files) and CSV, but "
-                f"{path} is neither. Convert it, or leave --stream out."
-            )
-    elif separated:
-        if path.stat().st_size < STREAM_BYTES:
-            return False
-    elif not parquet or (not path.is_dir() and rows_of(path) < STREAM_ROWS):
-        return False
-    if arguments.reader not in {"auto", "table"}:
-        raise InputError(
-            f"analyze: only --reader table can be streamed, got {arguments.reader!r}. Use --stream "
-            "no."
-        )
-    return True
+    if from_store(arguments, path):
+        said = {n: words[n] for n in ("judge", "values") if words[n]}
+        yield read_any([arguments.file, *arguments.further], **said)
+        return
+    options = TableOptions(**words)
+    table = arguments.reader in {"auto", "table"}
+    if table and path.exists() and is_streamed(path, options, arguments.stream):
+        from judgestats.data.large.reduce import large_frames
+
+        yield from large_frames(path, options)
+    else:
+        yield read_judgments(path, reader=arguments.reader, **words, stream=arguments.stream)
 
 
-def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
+def _audited(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
+    parts: list[_AuditInput] = []
+    with _asking(arguments):
+        frames = _frames(arguments, path, words)
+        while (frame := next(frames, None)) is not None:
+            parts.append(_audited_frame(arguments, path, frame, words))
+            del frame  # before the next one is made
+    return parts[0] if len(parts) == 1 else _merged(parts)
+
+
+def _merged(parts: Sequence[_AuditInput]) -> _AuditInput:
+    """Audits of frames of conditions as one; conditions of different frames are not compared."""
+    from judgestats.analysis.audit import merge_analyses, merged_plan
+    from judgestats.data.large.reduce import MOST_ROWS
+
+    first = parts[0]
+    designs = [p.declared.design for p in parts if p.declared.design is not None]
+    judges = tuple(dict.fromkeys(j for p in parts for j in p.judges))
+    declared = merged_plan([p.declared for p in parts])
+    declared = replace(declared, design=replace(
+        designs[0], n_judges=len(judges), n_conditions=sum(d.n_conditions for d in designs),
+        runs=(min(d.runs[0] for d in designs), max(d.runs[1] for d in designs)),
+    ))  # fmt: skip
+    limit = (
+        f"Conditions were audited in {len(parts)} parts of at most {MOST_ROWS:,} judgments. "
+        "Conditions of different parts are not compared."
+    )
+    named = [(f"part_{i}", _of_conditions(p.analysis)) for i, p in enumerate(parts, start=1)]
+    analysis = replace(
+        merge_analyses(named, [], [limit]),
+        measures=tuple(m for p in parts for m in p.analysis.measures),
+        decision=first.analysis.decision,
+        decisions=tuple(d for p in parts for d in p.analysis.decisions),
+    )
+    readings = [p.reading for p in parts if p.reading is not None]
+    added = {"rows_in", "rows_filtered", "judgments", "not_applicable", "unparsed", "error",
+             "missing"}  # fmt: skip
+    counts = {
+        name: (sum if name in added else max)(r["counts"][name] for r in readings)
+        for name in readings[0]["counts"]
+    } | {"judges": len(judges)}
+    line = (
+        f"Read {counts['rows_in']:,} rows of {counts['items']:,} items by "
+        f"{count_noun(len(judges), 'judge', 'judges')}."
+    )
+    understood = first.line.splitlines()[1:]
+    return replace(
+        first, declared=declared, analysis=analysis, judges=judges,
+        line="\n".join([line, limit, *understood]),
+        head=pd.concat([p.head for p in parts]), reading={**readings[0], "counts": counts},
+    )  # fmt: skip
+
+
+def _of_conditions(analysis: Analysis) -> Analysis:
+    """An analysis without what rests on several conditions: others are in other parts."""
+    kept = [
+        r for r in analysis.results
+        if len(r.about.conditions) == 1 and not r.id.startswith("instrument.leniency.")
+    ]  # fmt: skip
+    ids = {r.id for r in (*kept, *analysis.described)}
+    return replace(
+        analysis,
+        results=tuple(kept),
+        headlines=tuple(h for h in analysis.headlines if ids.issuperset(h.rests_on)),
+        rows=tuple(
+            row for row in analysis.rows
+            if ids.intersection(cell.partition("/")[0] for cell in row.cells.values())
+        ),
+    )  # fmt: skip
+
+
+def _audited_frame(
+    arguments: Args, path: Path, frame: pd.DataFrame, words: dict[str, Any]
+) -> _AuditInput:
     from judgestats.analysis.audit import audit_read, plan_for
     from judgestats.analysis.leaderboard import add_scores
     from judgestats.analysis.measures import with_measures
@@ -376,12 +429,7 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
     from judgestats.analysis.validity_systems import with_disagreements
     from judgestats.api import read_judgments as read_any
 
-    runs = [arguments.file, *arguments.further]
-    if from_store(arguments, path):
-        said = {n: words[n] for n in ("judge", "values") if words[n]}
-        frame = read_any(runs, **said)
-    else:
-        frame = read_or_ask(path, arguments, words)
+    streamed = "files" in frame.attrs
     choices: dict[str, Any] = {
         "n_resamples": arguments.resamples,
         **{n: getattr(arguments, n) for n in ("seed", "labels_drawn", "omega_model", *_SHARES)},
@@ -402,6 +450,9 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
         analysis = add_scores(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
+    alone = frame.attrs.get("frames", 1) == 1
+    held = ["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]
+    of_part = [*held, *(c for c in ("judge", "criterion") if c in frame)]
     return _AuditInput(
         declared=declared,
         analysis=analysis,
@@ -417,13 +468,15 @@ def _read_memory(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditIn
             "scale_assumed": not words["scale"],
             "understood": plain(frame.attrs.get("understood", [])),
             "notes": plain(frame.attrs["notes"]),
+            **({"streamed": True} if streamed else {}),
         },
-        head=frame[["condition", "item_id", "cluster", "replicate", "status", "score", "choice"]],
-        whole=frame.drop(columns=[*TEXTS], errors="ignore"),
+        head=frame[held] if alone else frame[of_part].drop_duplicates("condition"),
+        whole=None if streamed else frame.drop(columns=[*TEXTS], errors="ignore"),
         texts=_item_texts(frame) if arguments.texts == "on" else None,
         traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
         experiment=str(frame.attrs.get("experiment_id", "")),
-        frame=frame,
+        frame=frame if alone else None,
+        reading=None if alone else reading_of(frame),
     )
 
 
@@ -475,8 +528,15 @@ def read_or_ask(path: Path, arguments: Args, words: Mapping[str, Any]) -> pd.Dat
     InputError
         The file cannot be read, or in several ways.
     """
-    try:
+    with _asking(arguments):
         return read_judgments(path, reader=arguments.reader, **words)
+
+
+@contextmanager
+def _asking(arguments: Args) -> Iterator[None]:
+    """With ``--json``, a question about the file is printed as the document."""
+    try:
+        yield
     except OpenQuestionError as question:
         if console.output_options().form == "json":
             command = ["judgestats", "analyze", arguments.file]
@@ -491,117 +551,10 @@ def from_store(arguments: Args, path: Path) -> bool:
     return not path.exists() and is_stored(arguments.file)
 
 
-def _streamed(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
-    from judgestats.analysis.large import (
-        audit_criteria,
-        counted_errors,
-        counted_verdicts,
-        plan_for_criteria,
-        with_labelled,
-    )
-    from judgestats.analysis.measures import with_measures
-    from judgestats.analysis.scores import clip_to_scale
-    from judgestats.analysis.text_checks import join_counted_copies
-    from judgestats.data.large.reduce import (
-        counts_of_reduced,
-        reading_of_reduced,
-        reduce_criteria,
-        without_labels,
-    )
-    from judgestats.data.large.reduced import labelled_judgments
-
-    if len(words["item"]) == 1:
-        words = words | {"mapping": {**words["mapping"], "item_id": words["item"][0]}, "item": ()}
-    further = [w for w in _NOT_STREAMED if words[w]]
-    further += [w for w in _IN_MEMORY if getattr(arguments, w)]
-    if further:
-        raise InputError(
-            f"analyze: --{further[0]} needs the judgments in memory. Use --stream no, or leave it "
-            "out."
-        )
-    scale = words["scale"]
-    read = {n: words[n] for n in _STREAMED}
-    found = reduce_criteria(path, scale=scale, kind=words["kind"], **read)
-    joined = {k: join_counted_copies(r, arguments.duplicates) for k, r in found.items()}
-    found = {k: reduced for k, (reduced, _) in joined.items()}
-    choices: dict[str, Any] = {
-        "n_resamples": arguments.resamples,
-        "seed": arguments.seed,
-        "omega_model": arguments.omega_model,
-    }
-    first = next(iter(found.values()))
-    scales = {r.scale for r in found.values() if r.is_scores}
-    if not scale and len(scales) == 1:
-        scale = scales.pop()
-    if len(found) > 1 and (words["labels"] or words["human"] or "label" in first.columns_read):
-        listed = ", ".join(found)
-        raise InputError(
-            f"{path}: labels of several criteria ({listed[:80]}) need the judgments in memory. Use "
-            "--stream no, or name one criterion: --rows COLUMN=VALUE."
-        )
-    analysis = audit_criteria(found, **choices)
-    labelled = None
-    if len(found) == 1:
-        labelled = labelled_judgments(path, first, labels=words["labels"], **read)
-    if labelled is None:
-        found = {k: without_labels(r) for k, r in found.items()}
-    else:
-        analysis = with_labelled(
-            analysis, first, labelled, labels_drawn=arguments.labels_drawn, **choices
-        )
-    parts, total = [*found.values()], counts_of_reduced([*found.values()])
-    analysis = counted_errors(analysis, parts, scale)
-    limits = dict.fromkeys(limit for _, copies in joined.values() for limit in copies.limits)
-    analysis = replace(analysis, limitations=(*analysis.limitations, *limits))
-    analysis = with_measures(
-        clip_to_scale(analysis, scale), None, decision_options(arguments), labelled=labelled,
-        counted=counted_verdicts(parts),
-    )  # fmt: skip
-    columns = [column for reduced in parts for column in reduced.columns]
-    criteria = [name for name, reduced in found.items() for _ in reduced.columns]
-    judges = tuple(dict.fromkeys(c.judge for c in columns))
-    counts: Counter[str] = Counter()
-    for column in columns:
-        counts.update(column.statuses)
-    understood = [*dict.fromkeys(text for reduced in parts for text in reduced.understood)]
-    return _AuditInput(
-        declared=plan_for_criteria(parts, **choices),
-        analysis=analysis,
-        line=(
-            f"Counted {total['rows']:,} judgments of {total['items']:,} items in "
-            f"{total['clusters']:,} clusters by {count_noun(len(judges), 'judge', 'judges')} in "
-            f"{count_noun(len(parts), 'pass', 'passes') if parts[1:] else 'one pass'} over "
-            f"{count_noun(parts[0].n_files, 'file', 'files')} of {path.name}"
-            f"{_lost_counts(counts)}." + "".join(f"\n{sentence}" for sentence in understood)
-        ),
-        reader="table",
-        judges=judges,
-        design={
-            "items": total["items"],
-            "clusters": total["clusters"],
-            "replicates": total["repeats"],
-            "columns": plain(dict(parts[0].columns_read)),
-            "scale": plain(scale),
-            "understood": plain(understood),
-            "streamed": True,
-        },
-        head=pd.DataFrame(
-            {
-                "condition": [c.label for c in columns],
-                **({"criterion": criteria} if parts[1:] else {}),
-                "judge": [c.judge for c in columns],
-                "n": [c.n for c in columns],
-            }
-        ),
-        whole=None,
-        reading=reading_of_reduced(parts, labelled),
-    )
-
-
 def _digest(path: Path) -> str:
     """SHA-256 of the file, or of a folder's files in order."""
-    from judgestats.data.large.dataset import is_parquet, parquet_files
     from judgestats.data.readers.logs import files_in
+    from judgestats.files.tables import is_parquet, parquet_files
 
     if not path.exists():
         return ""  # a run of MLflow, which is not a file

@@ -9,9 +9,7 @@ from judgestats.data.columns import Task as Task
 from judgestats.data.columns import setting_sent as setting_sent
 from judgestats.data.demo import demo_file as demo_file
 from judgestats.data.demo import demo_judgments as demo_judgments
-from judgestats.data.large.dataset import is_parquet as is_parquet
-from judgestats.data.large.reduce import reduce_parquet as reduce_parquet
-from judgestats.data.large.reduced import labelled_judgments as labelled_judgments
+from judgestats.data.large.reduce import read_large as read_large
 from judgestats.data.parse import both_orders as both_orders
 from judgestats.data.parse import combined as combined
 from judgestats.data.parse import parse_judgments as parse_judgments

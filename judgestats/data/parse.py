@@ -355,7 +355,7 @@ def score_array(frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = Non
     >>> score_array(f).scores.tolist()
     [[[7.0, nan]]]
     """
-    frame = frame[frame["stage"] == "final"]
+    frame = final_rows(frame)
     present = tuple(frame["condition"].unique())
     chosen = present if conditions is None else conditions
     unknown = [c for c in chosen if c not in present]
@@ -432,6 +432,18 @@ def _check_orders(scored: pd.DataFrame) -> None:
         raise InputError(f"score_array: {several_orders(str(condition), int(count))}.")
 
 
+def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The judgments that are verdicts: the frame itself where it holds no earlier stage.
+
+    Examples
+    --------
+    >>> final_rows(pd.DataFrame({"stage": ["crowd", "final"], "score": [1, 2]}))["score"].tolist()
+    [2]
+    """
+    final = frame["stage"].eq("final") if "stage" in frame else None
+    return frame if final is None or final.all() else frame[final]
+
+
 def status_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Counts of each status by condition, with the shares that were not read and not answered.
 
@@ -441,8 +453,8 @@ def status_table(frame: pd.DataFrame) -> pd.DataFrame:
     >>> status_table(f).loc["a", ["unread_share", "unanswered_share"]].round(3).tolist()
     [0.333, 0.25]
     """
-    table = pd.crosstab(frame["condition"], frame["status"])
-    table = table.reindex(list(frame["condition"].unique()))
+    table = frame.groupby(["condition", "status"], observed=True).size().unstack(fill_value=0)
+    table = table.reindex(list(frame["condition"].unique()), columns=sorted(table.columns))
     shares = [lost_shares(counts) for counts in table.to_dict("records")]
     return table.assign(n=table.sum(axis=1), **pd.DataFrame(shares, index=table.index))
 

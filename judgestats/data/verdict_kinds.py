@@ -440,12 +440,12 @@ def kind_of(
     elif chosen in {"choice", "category"}:
         found = _words(words, column, chosen)
     elif chosen == "score" or (scale is not None and not np.isnan(numbers_of(distinct)).all()):
-        codes = {w: m for w in words if family(m := stated_meaning(w, stated)) == "score"}
+        points = {w: m for w in words if family(m := stated_meaning(w, stated)) == "score"}
         given = [
-            *codes.values(),
-            *(v for v in distinct if normalize_value(v) not in {*codes, *statuses}),
+            *points.values(),
+            *(v for v in distinct if normalize_value(v) not in {*points, *statuses}),
         ]
-        found = replace(_scores(given, scale, "numbers", column=column, read=read), codes=codes)
+        found = replace(_scores(given, scale, "numbers", column=column, read=read), codes=points)
     else:
         found = _undeclared(distinct, counts, column, name, role, read, stated)
         if found.name in {"choice", "category"}:
@@ -460,7 +460,7 @@ _CODES = (-1, -9, -99, -999, 99, 999, 9999)
 def _codes(distinct: Sequence[Any]) -> set[float]:
     """Those of them that stand next to scores from 0, below them or far above them."""
     numbers = numbers_of(distinct)
-    found = set()
+    found: set[float] = set()
     for code in set(_CODES) & set(numbers):
         others = numbers[(numbers != code) & ~np.isnan(numbers)]
         alone = len(np.unique(others)) > 1 and (others >= 0).all()

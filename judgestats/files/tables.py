@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -510,3 +510,36 @@ def text_lines(path: Path, limits: guarded.Limits = guarded.LIMITS) -> Iterator[
         counted = io.BufferedReader(_Rows(stream, guarded.Meter(path, "CSV", limits)), 1 << 18)
         with io.TextIOWrapper(counted, encoding="utf-8-sig", newline="") as text:
             yield text
+
+
+SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
+"""Separated text that one pass reads, by the end of its name."""
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files of a folder and its partitions, or the file itself."""
+    if not path.is_dir():
+        return [path]
+    return sorted(
+        p
+        for p in path.rglob("*.parquet")
+        if not any(part.startswith((".", "_")) for part in p.relative_to(path).parts)
+    )
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a path is a Parquet file, or a folder that holds some."""
+    if path.is_dir():
+        return bool(parquet_files(path))
+    return path.suffix.lower() == ".parquet"
+
+
+def rows_of(path: Path) -> int:
+    """Rows of one Parquet file, from its footer.
+
+    Raises
+    ------
+    InputError
+        The file is not Parquet.
+    """
+    return int(parquet_footer(path)[0].num_rows)

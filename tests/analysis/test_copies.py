@@ -82,7 +82,7 @@ def test_without_text_or_repeats_copies_cannot_be_detected():
     assert not find_copies(js.read_judgments(rows(runs=4, copies=0))).groups
 
 
-def test_a_stream_joins_copies_or_refuses(tmp_path, capsys):
+def test_a_stream_joins_drops_or_refuses_copies(tmp_path, capsys):
     path = tmp_path / "judged.parquet"
     rows().to_parquet(path, index=False)
     words = ["analyze", str(path), "--stream", "--track", "none", "--report", "none",
@@ -93,8 +93,9 @@ def test_a_stream_joins_copies_or_refuses(tmp_path, capsys):
     assert "duplicate_items" in codes
     assert main([*words, "--duplicates", "refuse"]) == 2
     assert "--duplicates cluster" in capsys.readouterr().err
-    assert main([*words, "--duplicates", "drop"]) == 2
-    assert "--stream no" in capsys.readouterr().err
+    assert main([*words, "--duplicates", "drop", "--json"]) == 0
+    dropped = json.loads(capsys.readouterr().out)["reading"]["counts"]
+    assert dropped["items"] < document["reading"]["counts"]["items"]
 
 
 def test_a_run_joins_items_of_the_same_text_and_refuses_them_before_it_asks(

@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis import audit_reduced
-from judgestats.data import reduce_parquet
 from judgestats.pytest_plugin import held_judge
 from judgestats.results import plain_text, print_of, write_csv
 from judgestats.results.verdict_screen import verdict_screen
@@ -101,7 +99,7 @@ def test_the_sem_of_any_repeats_is_that_of_the_public_function(seed):
 
 def test_streams_say_the_same(judged, results, tmp_path):
     judged.to_parquet(tmp_path / "part.parquet", index=False)
-    streamed = audit_reduced(reduce_parquet(tmp_path)).records()
+    streamed = js.audit(js.read_judgments(tmp_path, stream="yes")).run.records
     for name in LOST:
         assert streamed[name].interval is None, name
         assert streamed[name].notes[-1] == results[name].notes[-1], name

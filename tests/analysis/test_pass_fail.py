@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.analysis import audit_reduced, with_labelled
 from judgestats.analysis.audit import audit
-from judgestats.data import labelled_judgments, parsed_frame, reduce_parquet
+from judgestats.data import parsed_frame
 
 SPELLINGS = {
     "bits": (1, 0),
@@ -124,13 +123,10 @@ def test_unread_verdicts_are_in_no_rate_in_memory_and_streamed(tmp_path):
         "pass_rate": (tp + fp) / (tp + tn + fp + fn),
         "unread_share": unread.mean(),
     }
-    reduced = reduce_parquet(tmp_path / "judged.parquet")
-    labelled = labelled_judgments(
-        tmp_path / "judged.parquet", reduced, labels=tmp_path / "labels.csv"
+    read = js.read_judgments(
+        tmp_path / "judged.parquet", labels=tmp_path / "labels.csv", stream="yes"
     )
-    streamed = with_labelled(
-        audit_reduced(reduced, n_resamples=9), reduced, labelled, n_resamples=9
-    )
+    streamed = js.audit(read, n_resamples=9).analysis
     whole = js.audit(judged, labels=labels, n_resamples=9).analysis
     for found in (whole, streamed):
         row = found.conditions.iloc[0]

@@ -3,10 +3,7 @@
 import pandas as pd
 import pytest
 
-from judgestats import read_judgments
-from judgestats.analysis import audit_reduced
-from judgestats.analysis.audit import audit
-from judgestats.data import reduce_parquet
+import judgestats as js
 
 
 @pytest.mark.parametrize("judges", [12, 13])
@@ -18,10 +15,9 @@ def test_that_many_conditions_are_not_compared_is_said_in_memory_and_in_a_stream
         for j in range(judges) for i in range(6) for r in range(2)
     )  # fmt: skip
     frame.to_parquet(tmp_path / "part.parquet", index=False)
-    for found in (
-        audit(read_judgments(tmp_path / "part.parquet"), n_resamples=19),
-        audit_reduced(reduce_parquet(tmp_path), n_resamples=19),
-    ):
+    for stream in ("yes", "no"):
+        read = js.read_judgments(tmp_path / "part.parquet", stream=stream)
+        found = js.audit(read, n_resamples=19).analysis
         compared = {h.id for h in found.headlines} >= {"headline.gmd.all"}
         said = "not_compared" in {n.code for n in found.records().limitations}
         assert (compared, said) == (judges == 12, judges == 13)

@@ -19,7 +19,9 @@ OBJECTS = {
     "/bucket/verdicts.csv": b"item,passed\n"
     + b"".join(b"q%d,%d\n" % (i, i % 3 > 0) for i in range(60)),
     "/bucket/raters.csv": b"item,rater,passed\n"
-    + b"".join(b"q%d,%s,%d\n" % (i, r, i % 3 > 0) for i in range(60) for r in (b"anna", b"gpt-5")),
+    + b"".join(
+        b"q%d,%s,%d\n" % (i, r, i % 3 > 0) for i in range(60) for r in (b"claude-5", b"gpt-5")
+    ),
 }
 
 

@@ -191,7 +191,7 @@ def test_every_declared_function_takes_the_data_that_its_quantity_needs() -> Non
     for quantity in QUANTITIES.values():
         if quantity.needs is None:
             continue
-        paths = filter(None, (quantity.function, quantity.audited, quantity.counted))
+        paths = filter(None, (quantity.function, quantity.audited))
         assert all(callable(function_of(path)) for path in paths), quantity.key
         known = inspect.signature(function_of(quantity.audited or quantity.function)).parameters
         assert set(quantity.options) <= set(known), quantity.key

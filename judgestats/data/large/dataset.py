@@ -20,22 +20,28 @@ import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from judgestats.arrays import LARGEST, Ints
-from judgestats.data.parse import several_orders
 from judgestats.data.readers.columns import (
     VERDICTS,
     known_column,
     resolve_columns,
 )
-from judgestats.data.readers.frame import reading_key, unused_columns
+from judgestats.data.readers.frame import unused_columns
+from judgestats.data.readers.interpretation import ROLE_OF, meanings_of
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
 from judgestats.data.readers.row_checks import Rows, check_rows, raters_question
-from judgestats.data.readers.tables import tried
+from judgestats.data.readers.tables import read_frame, tried
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 from judgestats.files.guarded import ONE_PASS, Meter, foreign
-from judgestats.files.tables import header_of, metered, parquet_footer
+from judgestats.files.tables import (
+    SEPARATORS,
+    header_of,
+    metered,
+    parquet_files,
+    parquet_footer,
+)
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -60,10 +66,9 @@ NEEDED = (
     "cost_usd",
     "tokens_in",
     "tokens_out",
+    "latency_s",
 )
-_NUMBERS = {"temperature", "cost_usd", "tokens_in", "tokens_out"}
-SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
-"""Separated text that one pass reads, by the end of its name."""
+_NUMBERS = {"temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
 
 
 class ParquetJudgments:
@@ -80,6 +85,7 @@ class ParquetJudgments:
         self.names = dict(names)
         self.factors = factors
         self.n_files = len(dataset.files)
+        self.n_left_out = self.n_filtered = 0
         self.level = ""
 
     def batches(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
@@ -142,38 +148,9 @@ class ParquetJudgments:
         return cells.isin(kept)
 
 
-def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files of a folder and its partitions, or the file itself."""
-    if not path.is_dir():
-        return [path]
-    return sorted(
-        p
-        for p in path.rglob("*.parquet")
-        if not any(part.startswith((".", "_")) for part in p.relative_to(path).parts)
-    )
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether a path is a Parquet file, or a folder that holds some."""
-    if path.is_dir():
-        return bool(parquet_files(path))
-    return path.suffix.lower() == ".parquet"
-
-
 def format_name(path: Path) -> str:
     """What a file's format is called in messages."""
     return "a table" if path.suffix.lower() in SEPARATORS else "Parquet"
-
-
-def rows_of(path: Path) -> int:
-    """Rows of one Parquet file, from its footer.
-
-    Raises
-    ------
-    InputError
-        The file is not Parquet.
-    """
-    return int(parquet_footer(path)[0].num_rows)
 
 
 def open_parquet(
@@ -270,9 +247,15 @@ def _open_separated(
 
 def _with_rows(opened: ParquetJudgments, rows: Sequence[tuple[str, bool]]) -> ParquetJudgments:
     """The judgments of those rows that are kept."""
-    for stated, kept in rows:
-        held = opened.holding(stated)
-        opened.dataset = opened.dataset.filter(held if kept else ~held)
+    if rows:
+        n_rows = n_judged = opened.dataset.count_rows()
+        for stated, kept in rows:
+            held = opened.holding(stated)
+            if not kept:
+                n_judged -= opened.dataset.filter(held).count_rows()
+            opened.dataset = opened.dataset.filter(held if kept else ~held)
+        kept_rows = opened.dataset.count_rows()
+        opened.n_left_out, opened.n_filtered = n_rows - kept_rows, n_judged - kept_rows
     return opened
 
 
@@ -418,6 +401,12 @@ def column_codes(array: Any) -> tuple[Ints, Any]:
     return indices.to_numpy(zero_copy_only=False).astype(np.int64), values
 
 
+def filled(array: Any) -> NDArray[np.bool_]:
+    """Whether each cell of an Arrow array of texts holds one."""
+    indices, cells = column_codes(array)
+    return np.array([bool(text_of(v).strip()) for v in cells.to_pylist()] or [False])[indices]
+
+
 def grown(table: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """The table, enlarged where `shape` asks for more; the first axis grows by half at a time.
 
@@ -437,7 +426,7 @@ def grown(table: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return larger
 
 
-MAX_VALUES = 254
+MAX_VALUES = 240
 _MOST_TEXTS = 5_000
 _SAMPLE = 50_000
 
@@ -457,6 +446,7 @@ class VerdictCode:
         statuses: Mapping[Any, str] | None = None,
         notes: tuple[str, ...] = (),
         scale: tuple[float, float] | None = None,
+        words: Mapping[str, str] | None = None,
     ) -> None:
         self.is_score = is_score
         self.verdicts = dict(verdicts)
@@ -464,6 +454,7 @@ class VerdictCode:
         self.description = text
         self.notes = notes
         self.scale = scale
+        self.words = dict(words or {})
 
     @property
     def are_numbered_sides(self) -> bool:
@@ -529,7 +520,8 @@ def read_kind(
     if len(set(verdicts.values())) > MAX_VALUES:
         raise _too_many(opened, column)
     line, notes = kind_line(score, column, kind, options, counts, opened.level)
-    return VerdictCode(is_score, verdicts, line, statuses, notes, kind.scale)
+    meanings = meanings_of([kind])
+    return VerdictCode(is_score, verdicts, line, statuses, notes, kind.scale, meanings)
 
 
 def _different(
@@ -609,7 +601,28 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple
             f"{opened.path}: the column {further[0]!r} distinguishes conditions. Say so: --factor "
             f"{further[0]}."
         )
+    _check_roles(opened, sample, stated)
     return unused_columns(understanding), understanding.criterion
+
+
+_ALL_SIZES = frozenset({"system", "label", "rater", "order"})
+"""Roles that no reading may lose."""
+
+
+def _check_roles(opened: ParquetJudgments, sample: pd.DataFrame, options: TableOptions) -> None:
+    """Refuse a role that memory gives a column of the first rows, and one pass does not read."""
+    try:
+        roles = read_frame(sample, options, source=opened.path, asks=False).attrs["roles"]
+    except InputError:  # the first rows may break off within an item
+        return
+    ours = {ROLE_OF.get(name, name) for name in opened.names}
+    stated = {"label"} if options.human or options.labels is not None else set()
+    for role, columns in roles.items():
+        if role in _ALL_SIZES - ours - stated:
+            raise InputError(
+                f"{opened.path}: one pass reads no {role} from {', '.join(columns[:3])}. Use "
+                "--stream no, or leave out the columns."
+            )
 
 
 def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
@@ -627,68 +640,3 @@ def _check_raters(opened: ParquetJudgments, rows: Rows) -> None:
     if found.column in opened.dataset.schema.names:
         found = replace(found, rows=opened.levels(found.column))
     raise raters_question(rows, found)
-
-
-def columns_by_label(
-    labels: Sequence[str], asked: NDArray[np.int32], scored: NDArray[np.bool_]
-) -> list[list[int]]:
-    """Columns of the same condition together, in natural order.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        The condition of each column (a condition has one for each order).
-    asked : ndarray of int, shape (n_items, n_columns)
-    scored : ndarray of bool, shape (n_columns,)
-        Whether a column holds a score.
-
-    Returns
-    -------
-    list of list of int
-
-    Raises
-    ------
-    InputError
-        An item was scored in several orders, as `judgestats.score_array` refuses it.
-
-    Examples
-    --------
-    >>> asked = np.array([[2, 0, 1], [0, 2, 1]], dtype=np.int32)
-    >>> columns_by_label(["a", "a", "b"], asked, np.ones(3, dtype=bool))
-    [[0, 1], [2]]
-    """
-    groups: dict[str, list[int]] = {}
-    for place, label in enumerate(labels):
-        groups.setdefault(label, []).append(place)
-    for label, group in groups.items():
-        several = int(((asked[:, group] > 0).sum(axis=1) > 1).sum())
-        if several and scored[group].any():
-            raise InputError(f"audit: {several_orders(label, several)}.")
-    return [groups[label] for label in sorted(groups, key=reading_key)]
-
-
-def joined(
-    array: NDArray[Any], groups: Sequence[Sequence[int]], by: np.ufunc = np.add
-) -> NDArray[Any]:
-    """Columns of each group (second axis) as one.
-
-    Parameters
-    ----------
-    array : ndarray, shape (n_items, n_columns, ...)
-    groups : sequence of sequence of int
-    by : ufunc
-        How; it only matters for items in several columns of a group, which hold no score.
-
-    Examples
-    --------
-    >>> joined(np.array([[2, 0, 1], [0, 3, 1]]), [[0, 1], [2]]).tolist()
-    [[2, 1], [3, 1]]
-    """
-    if [list(g) for g in groups] == [[place] for place in range(array.shape[1])]:
-        return array
-    parts = [by.reduce(array[:, list(g)], axis=1, dtype=array.dtype) for g in groups]
-    return np.stack(parts, axis=1)
-
-
-NOT_ASKED, UNREAD, FIRST_VALUE = 0, 1, 2
-"""Codes of the board; value v is stored as FIRST_VALUE + v."""

@@ -1,10 +1,9 @@
-"""Counts of a stream by item and condition."""
+"""One pass over a large file: judgments of one byte each, read as a frame."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,31 +13,34 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.large import dataset
-from judgestats.data.large.reduced import Column, ReducedJudgments, leave_out_repeated
-from judgestats.data.readers.checks import repeated_note
-from judgestats.data.readers.columns import VERDICTS, label_note
-from judgestats.data.readers.frame import reading_key
-from judgestats.data.readers.interpretation import (
-    COUNT_OF,
-    ROLE_OF,
-    add_roles,
-    counts_of,
-    reading_record,
+from judgestats.data.large.reduced import (
+    COSTS,
+    FIRST_VALUE,
+    STATUSES,
+    Column,
+    ReducedJudgments,
+    coded,
+    constant,
+    equal_repeats,
+    labelled_judgments,
+    leave_out_repeated,
 )
+from judgestats.data.readers.checks import repeated_note
+from judgestats.data.readers.columns import VERDICTS, Remark, label_note
+from judgestats.data.readers.interpretation import ROLE_OF, add_roles
+from judgestats.data.readers.labels import with_one_label
 from judgestats.data.readers.options import TableOptions
+from judgestats.data.schema import kinds_by_value
 from judgestats.errors import InputError, printable
 from judgestats.protocols.base import Status
 from judgestats.results.numbers import count_noun
 
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
-NO_VERDICT = {
-    Status.FAILED.value: -2, Status.NOT_APPLICABLE.value: -3, Status.MISSING.value: -4
-}  # fmt: skip
-"""Codes of cells without a verdict that are not unparsed."""
 
 
 class RowCoder:
@@ -139,17 +141,17 @@ class RowCoder:
         return out
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
-        """Code of each verdict; below 0 where there is none, by `NO_VERDICT` (-1: unparsed)."""
+        """Code of each cell as the board has it: a verdict, or why there is none."""
         indices, codes = dataset.column_codes(self.column(batch, self.role))
         used = np.bincount(indices, minlength=len(codes)).nonzero()[0]
-        lookup: NDArray[np.int64] = np.full(max(len(codes), 1), -1, dtype=np.int64)
+        lookup: NDArray[np.int64] = np.zeros(max(len(codes), 1), dtype=np.int64)
         for place, cell in zip(used.tolist(), codes.take(used).to_pylist(), strict=True):
             verdict = self.code.verdicts.get(cell)
             if verdict is not None:
-                lookup[place] = self.values.add(verdict)
+                lookup[place] = FIRST_VALUE + self.values.add(verdict)
             else:
-                empty = Status.MISSING.value if cell is None or cell == "" else ""
-                lookup[place] = NO_VERDICT.get(self.code.statuses.get(cell, empty), -1)
+                empty = Status.MISSING if cell is None or cell == "" else Status.UNPARSEABLE
+                lookup[place] = 1 + STATUSES.index(self.code.statuses.get(cell) or empty.value)
         return lookup[indices]
 
     def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
@@ -191,29 +193,35 @@ def _number(value: Any) -> float | None:
 
 
 BATCH = 1 << 20
-COUNT_BYTES = 2 << 30
 BOARD_BYTES = 1 << 30
 
-_STATUSES = tuple(s.value for s in Status)
+
+MOST_ROWS = 10_000_000
+"""Judgments that are audited at once, in some 2 GiB."""
 
 
-def reduce_parquet(path: str | Path, **said: Any) -> ReducedJudgments:
-    """Reduce judgments of one criterion in Parquet or CSV to counts.
+def read_large(path: Path, options: TableOptions, **limits: Any) -> pd.DataFrame:
+    """Read judgments of a large file as the parsed frame, with texts as categories.
 
     Parameters
     ----------
-    path : str or Path
-    **said
+    path : Path
+        A folder of Parquet files (partitioned or not), or one file of Parquet or CSV. It has one
+        row per judgment, with the columns that `judgestats.read_judgments` reads.
+    options : TableOptions
+    **limits
         As `reduce_criteria` takes them.
 
     Returns
     -------
-    ReducedJudgments
+    DataFrame
+        As `judgestats.read_judgments` gives it, but without texts and with the mean cost of a
+        condition in each of its rows.
 
     Raises
     ------
     InputError
-        See `reduce_criteria`; or the file holds several criteria.
+        See `reduce_criteria`; or more judgments have a label than are read into memory.
 
     Examples
     --------
@@ -222,64 +230,229 @@ def reduce_parquet(path: str | Path, **said: Any) -> ReducedJudgments:
     >>> import pyarrow.parquet as pq
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pq.write_table(frame, f"{folder}/part-0.parquet")
-    ...     found = reduce_parquet(folder)
-    >>> found.counts[:, 0].tolist(), found.values, dict(found.columns[0].statuses)
-    ([[1, 1], [0, 0]], (7.0, 8.0), {'ok': 2, 'missing': 1})
+    ...     found = read_large(Path(folder), TableOptions())
+    >>> found["score"].tolist(), found["status"].tolist()
+    ([7.0, 8.0, nan], ['ok', 'ok', 'missing'])
     """
-    found = reduce_criteria(path, **said)
-    if len(found) > 1:
-        raise InputError(
-            f"{path}: {len(found)} criteria ({', '.join(list(found)[:3])} ...). Use "
-            "reduce_criteria, or name the rows of one."
-        )
-    return next(iter(found.values()))
+    [whole] = large_frames(path, options, most_rows=None, **limits)
+    return whole
 
 
-def reduce_criteria(
-    path: str | Path, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH, **said: Any
-) -> dict[str, ReducedJudgments]:
-    """Reduce the judgments of each criterion to counts, in one pass each and bounded memory.
+def large_frames(
+    path: Path, options: TableOptions, *, most_rows: int | None = MOST_ROWS, **limits: Any
+) -> Iterator[pd.DataFrame]:
+    """Read judgments of a large file as frames of whole conditions.
 
     Parameters
     ----------
-    path : str or Path
-        A folder of Parquet files (partitioned or not), or one file of Parquet or CSV. It has one
-        row per judgment, with the columns that `judgestats.read_judgments` reads.
+    path, options, **limits
+        As `read_large` takes them.
+    most_rows : int or None
+        Rows of a frame that holds several conditions; None: all are in one frame.
+
+    Yields
+    ------
+    DataFrame
+        As `read_large` gives it. ``attrs["parts"]`` is the number of frames.
+    """
+    if len(options.item) == 1:
+        mapping = {**options.mapping, "item_id": options.item[0]}
+        options = replace(options, mapping=mapping, item=())
+    found = reduce_criteria(path, options, **limits)
+    labelled = labelled_judgments(path, [*found.values()], options)
+    attrs = _attributes(found, labelled, options)
+    groups = _groups(found, most_rows)
+    for number, places in enumerate(groups):
+        own = labelled
+        if labelled is not None and len(groups) > 1:
+            names = {found[c].columns[p].label for c, part in places.items() for p in part}
+            own = labelled[labelled["condition"].isin(names)]
+        frames = [_unlabelled(found[c], c, part, own) for c, part in places.items()]
+        whole = frames[0] if len(frames) == 1 else stacked(frames)
+        if own is not None:
+            whole = _joined(own, frames, [*found.values()])
+        kinds = kinds_by_value(whole).astype("category")
+        whole = whole.assign(verdict_kind=kinds)
+        if (whole["choice"] != "").any():
+            whole = whole.assign(choice=whole["choice"].astype("str"))
+        whole, differing = with_one_label(whole)
+        more = 0 if number else attrs["rows_in"] - sum(r.n_rows for r in found.values())
+        whole.attrs |= attrs | {
+            "notes": [*dict.fromkeys([*attrs["notes"], *differing])],
+            "rows_in": attrs["rows_in"] if len(groups) == 1 else len(whole) + more,
+            "rows_filtered": 0 if number else attrs["rows_filtered"],
+            "frames": len(groups),
+        }
+        yield whole
+        del whole, frames  # before the next ones are made
+
+
+def _groups(
+    found: Mapping[str, ReducedJudgments], most_rows: int | None
+) -> list[dict[str, list[int]]]:
+    """Columns of each criterion, by frames of at most so many rows where one condition is less."""
+    groups: list[dict[str, list[int]]] = []
+    held = math.inf
+    for name, reduced in found.items():
+        sizes = np.count_nonzero(reduced.board, axis=(0, 2))
+        by_label: dict[str, list[int]] = {}
+        for place, column in enumerate(reduced.columns):
+            by_label.setdefault(column.label, []).append(place)
+        for places in by_label.values():
+            size = int(sizes[places].sum())
+            if not groups or (most_rows is not None and held + size > most_rows):
+                groups.append({})
+                held = 0
+            groups[-1].setdefault(name, []).extend(places)
+            held += size
+    return groups
+
+
+def _attributes(
+    found: Mapping[str, ReducedJudgments], labelled: pd.DataFrame | None, options: TableOptions
+) -> dict[str, Any]:
+    """What was understood of the file."""
+    parts = [*found.values()]
+    first = parts[0]
+    names = dict(first.columns_read)
+    understood = dict.fromkeys(text for r in parts for text in r.understood)
+    if labelled is None and (lost := names.pop("label", "")):
+        understood = dict.fromkeys(
+            s.replace(label_note(lost), f"{lost}: no human labels") for s in understood
+        )
+    roles: dict[str, list[str]] = {}
+    for ours, theirs in names.items():
+        if role := ROLE_OF.get(ours):
+            add_roles(roles, role, [theirs])
+    if options.human:
+        add_roles(roles, "rater_kind", [options.human.partition("=")[0].strip()])
+    for factor in first.columns[0].factors:
+        if factor not in names.values():
+            add_roles(roles, "condition", [factor])
+    scales = {r.scale for r in parts if r.is_scores}
+    told = [] if labelled is None else labelled.attrs["notes"]
+    return {
+        "reader": "table",
+        "columns_read": names,
+        "roles": roles,
+        "scale": options.scale or (scales.pop() if len(scales) == 1 else None),
+        "understood": [*understood],
+        "notes": [*(n for r in parts for n in r.notes), *told],
+        "options": options.words(),
+        "values": {first.verdict: {k: v for r in parts for k, v in r.words.items()}},
+        "rows_in": sum(r.n_rows for r in parts) + first.n_left_out,
+        "rows_filtered": first.n_filtered,
+        "files": first.n_files,
+    }
+
+
+def _joined(
+    labelled: pd.DataFrame, frames: Sequence[pd.DataFrame], parts: Sequence[ReducedJudgments]
+) -> pd.DataFrame:
+    """The labelled judgments and the others, with items in the order of the file."""
+    columns = {c.label: c for r in parts for c in r.columns}
+    for cost in COSTS:
+        means = {name: column.costs.get(cost, math.nan) for name, column in columns.items()}
+        labelled = labelled.assign(**{cost: labelled["condition"].map(means).astype(float)})
+    whole = stacked([labelled, *frames])
+    place = {item: i for i, item in enumerate(dict.fromkeys(i for r in parts for i in r.items))}
+    order = np.argsort(whole["item_id"].map(place).to_numpy(np.int64), kind="stable")
+    whole = whole.iloc[order].reset_index(drop=True)
+    own: dict[str, Any] = {
+        str(c): whole[c].astype("str") for c in whole if str(c).startswith("label")
+    }
+    for column in ("item_id", "cluster"):  # categories in the order of the file, too
+        own[column] = pd.Categorical(whole[column], categories=whole[column].unique())
+    return whole.assign(**own)
+
+
+def _unlabelled(
+    reduced: ReducedJudgments,
+    criterion: str,
+    places: Sequence[int],
+    labelled: pd.DataFrame | None,
+) -> pd.DataFrame:
+    """Judgments of one criterion, in these columns, on items that are not among the labelled."""
+    if labelled is not None:
+        own = labelled[labelled["criterion"] == criterion] if criterion else labelled
+        held = np.isin(np.asarray(reduced.items, dtype=object), own["item_id"].unique())
+        reduced = replace(reduced, board=np.where(held[:, None, None], 0, reduced.board))
+    frame = reduced.judgments(places)
+    return frame.assign(criterion=constant(criterion, len(frame))) if criterion else frame
+
+
+def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames on top of one another, their texts as categories.
+
+    Examples
+    --------
+    >>> stacked([pd.DataFrame({"x": ["a"]}), pd.DataFrame({"y": [1.0]})]).to_dict("list")
+    {'x': ['a', ''], 'y': [nan, 1.0]}
+    """
+    frames = [frame for frame in frames if len(frame)]
+    if len(frames) == 1:
+        return frames[0]
+    out: dict[str, Any] = {}
+    for column in dict.fromkeys(c for frame in frames for c in frame):
+        own = [frame.get(column) for frame in frames]
+        texts = any(c is not None and not pd.api.types.is_numeric_dtype(c) for c in own)
+        filled = [
+            constant("" if texts else math.nan, len(frame)) if c is None else c
+            for c, frame in zip(own, frames, strict=True)
+        ]
+        if texts:
+            out[str(column)] = union_categoricals([_categories(c) for c in filled])
+        else:
+            out[str(column)] = np.concatenate([np.asarray(c) for c in filled])
+    return pd.DataFrame(out)
+
+
+def _categories(column: Any) -> pd.Categorical:
+    """A column of texts as categories of one type."""
+    own = column if isinstance(column, pd.Categorical) else pd.Categorical(column)
+    return coded(own.codes, own.categories.astype("str"))
+
+
+def reduce_criteria(
+    path: Path, options: TableOptions, *, board_bytes: int = BOARD_BYTES, batch_rows: int = BATCH
+) -> dict[str, ReducedJudgments]:
+    """Reduce the judgments of each criterion to a byte each, in one pass and bounded memory.
+
+    Parameters
+    ----------
+    path, options
+        As `read_large` takes them.
     board_bytes : int
-        Largest board (one byte a judgment) that is kept; 0 for none.
+        Largest number of items x conditions x repeats.
     batch_rows : int
-    **said
-        Of `judgestats.data.readers.options.TableOptions`.
 
     Returns
     -------
     dict of str to ReducedJudgments
-        By criterion, in natural order; with an empty name where there is one.
+        By criterion; with an empty name where there is one.
 
     Raises
     ------
     InputError
         The files, a column, a score or a repeated row cannot be used; the message says which.
     """
-    options = TableOptions(**said)
     stated = [
         (options.human, False),
         *((text, True) for text in (options.judge_rows, *options.rows)),
     ]
     opened = dataset.open_parquet(
-        Path(path),
+        path,
         mapping=options.mapping,
         factors=options.factors,
         rows=[pair for pair in stated if pair[0]],
     )
     unused, criterion = dataset.understood_columns(opened, options)
-    unused += [f"labels are rows of {options.human}"] if options.human else []
+    unused += [label_note(f"rows of {options.human}")] if options.human else []
     unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
     unused += [f"rows: {text}" for text in options.rows]
     parts = {"": opened}
     if criterion:
-        levels = sorted(opened.levels(criterion), key=reading_key)
-        parts = {level: opened.of_level(criterion, level) for level in levels}
+        parts = {level: opened.of_level(criterion, level) for level in opened.levels(criterion)}
     codes = {level: _read(part, options, batch_rows) for level, part in parts.items()}
     if any(code.is_score for _, code in codes.values()):
         as_scores = replace(options, kind="score")
@@ -311,88 +484,6 @@ def _read(
     )
 
 
-def counts_of_reduced(parts: Sequence[ReducedJudgments]) -> dict[str, int]:
-    """What several criteria have together: rows, items, clusters, repeats."""
-    return {
-        "rows": sum(r.n_rows for r in parts),
-        "items": len({item for r in parts for item in r.items}),
-        "clusters": len({name for r in parts for name in r.cluster_names}),
-        "repeats": max(r.n_replicates for r in parts),
-    }
-
-
-def without_labels(reduced: ReducedJudgments) -> ReducedJudgments:
-    """The judgments without a role for a column whose name is that of labels, but which has none.
-
-    Parameters
-    ----------
-    reduced : ReducedJudgments
-
-    Returns
-    -------
-    ReducedJudgments
-    """
-    columns = dict(reduced.columns_read)
-    if "label" not in columns:
-        return reduced
-    name = columns.pop("label")
-    understood = [
-        s.replace(label_note(name), f"{name}: no human labels") for s in reduced.understood
-    ]
-    return replace(reduced, columns_read=columns, understood=tuple(understood))
-
-
-def reading_of_reduced(
-    parts: Sequence[ReducedJudgments], labelled: pd.DataFrame | None = None
-) -> dict[str, Any]:
-    """The reading of judgments that were counted in one pass: see `reading_of`.
-
-    Parameters
-    ----------
-    parts : sequence of ReducedJudgments
-        One per criterion.
-    labelled : DataFrame, optional
-        Those with a label.
-
-    Returns
-    -------
-    dict
-    """
-    statuses = Counter[str]()
-    columns = [column for reduced in parts for column in reduced.columns]
-    total = counts_of_reduced(parts)
-    for column in columns:
-        for status, n in column.statuses.items():
-            statuses["ok" if status == "ok" else COUNT_OF[Status(status)]] += int(n)
-    people = {} if labelled is None else counts_of(labelled)
-    n_labelled = (
-        0 if labelled is None else labelled.loc[labelled["label"] != "", "item_id"].nunique()
-    )
-    systems = {c.factors["system"] for c in columns if "system" in c.factors}
-    roles: dict[str, list[str]] = {}
-    for ours, theirs in parts[0].columns_read.items():
-        if role := ROLE_OF.get(ours):
-            add_roles(roles, role, [theirs])
-    for factor in columns[0].factors:
-        if factor not in parts[0].columns_read.values():
-            add_roles(roles, "condition", [factor])
-    notes = tuple(dict.fromkeys(note for reduced in parts for note in reduced.notes))
-    return reading_record(
-        {"roles": roles, "notes": notes},
-        {
-            "rows_in": total["rows"], "rows_filtered": 0, "items": total["items"],
-            "clusters": total["clusters"], "judges": len({c.judge for c in columns}),
-            "human_raters": people.get("human_raters", 0), "systems": len(systems),
-            "criteria": len(parts), "orders": max(1, len({c.order for c in columns} - {""})),
-            "repeats": total["repeats"], "judgments": statuses["ok"],
-            "labels": people.get("labels", 0),
-            **{k: statuses[k] for k in ("not_applicable", "unparsed", "error", "missing")},
-            "label_missing": total["items"] - n_labelled if people else 0,
-            "label_tie": people.get("label_tie", 0), "copies": 0,
-        },
-    )  # fmt: skip
-
-
 class _Pass:
     """The state of one pass."""
 
@@ -408,20 +499,16 @@ class _Pass:
         self.coder = RowCoder(opened, role=role, code=code)
         self.opened = opened
         self.names = opened.names
-        self.role, self.is_score = role, code.is_score
+        self.role = role
         self.judge = judge
         self.board_bytes = board_bytes
         self.statuses = dataset.Codes(lambda v: dataset.text_of(v).strip().lower())
-        self.counts: NDArray[np.uint16] = np.zeros((1024, 1, 8), dtype=np.uint16)
-        self.board: NDArray[np.uint8] | None = np.zeros((1024, 1, 1), dtype=np.uint8)
-        self.board_reason = ""
+        self.board: NDArray[np.uint8] = np.zeros((1024, 1, 1), dtype=np.uint8)
         self.asked: NDArray[np.int32] = np.zeros((1, 1), dtype=np.int32)
-        self.by_status: NDArray[np.int64] = np.zeros((1, len(_STATUSES)), dtype=np.int64)
-        self.sums: NDArray[np.float64] = np.zeros((1, 6))
+        self.sums: NDArray[np.float64] = np.zeros((1, 2 * len(COSTS)))
         self.rows = 0
         self.interleaved = "request_order" in self.names
-        self.n_replicates = MAX_REPLICATES
-        self.repeated: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
 
     def run(self, batch_rows: int) -> None:
         wanted = dict.fromkeys([*self.names.values(), *self.opened.factors])
@@ -431,8 +518,6 @@ class _Pass:
             if batch.num_rows:
                 self.take(batch)
         self.check_end()
-        if "replicate" not in self.names:
-            self.leave_out_repeated()
 
     # One batch -----------------------------------------------------------------------------------
 
@@ -442,90 +527,72 @@ class _Pass:
         column = self.coder.column_of(batch, size)
         self.asked = dataset.grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
         cell = item * self.asked.shape[1] + column
-        replicate = self.coder.replicate_of(batch, cell, self.asked)
+        repeat = self.coder.replicate_of(batch, cell, self.asked)
         np.add.at(self.asked.reshape(-1), cell, np.int32(1))
-        value = self.coder.value_of(batch)
+        code = self.code_of(batch)
         self.coder.note_clusters(batch, item)
-        self.grow_counts()
-        self.count_statuses(batch, column, value)
-        read = value >= 0
+        self.grow_board()
+        self.sum_costs(batch, column)
         # Flat indices: numpy adds at one index a row several times faster than at three.
-        cell = item * self.counts.shape[1] + column
-        flat = self.counts.reshape(-1)
-        np.add.at(flat, cell[read] * self.counts.shape[2] + value[read], np.uint16(1))
-        if self.board is not None:
-            place = (item * self.board.shape[1] + column) * self.board.shape[2] + replicate
-            coded = np.where(read, value + dataset.FIRST_VALUE, dataset.UNREAD).astype(np.uint8)
-            self.board.reshape(-1)[place] = coded
+        place = (item * self.board.shape[1] + column) * self.board.shape[2] + repeat
+        self.board.reshape(-1)[place] = code
         self.rows += size
         if self.interleaved:
             orders = pc.cast(self.coder.column(batch, "request_order"), pa.string())
             self.interleaved = pc.all(pc.equal(orders, INTERLEAVED), skip_nulls=False).as_py()
 
-    def grow_counts(self) -> None:
-        n, k = len(self.coder.items), len(self.coder.columns)
-        shape = (n, k, len(self.coder.values))
-        if math.prod(shape) * self.counts.itemsize > COUNT_BYTES:
+    def grow_board(self) -> None:
+        shape = (len(self.coder.items), len(self.coder.columns), len(self.coder.replicates))
+        if math.prod(shape) > self.board_bytes:
             raise self.coder.refusal(
-                f"{n} items x {k} conditions x {shape[2]} values need more than "
-                f"{COUNT_BYTES >> 30} GiB of counts. Analyse fewer conditions at a time"
+                f"{shape[0]:,} items x {shape[1]:,} conditions x {shape[2]:,} repeats are more "
+                f"than the {self.board_bytes:,} judgments that one pass holds. Analyze fewer "
+                "conditions at a time (--rows COLUMN=VALUE)"
             )
-        self.counts = dataset.grown(self.counts, shape)
-        if self.board is not None:
-            board = (n, k, len(self.coder.replicates))
-            if math.prod(board) > self.board_bytes:
-                self.board = None
-                self.board_reason = (
-                    f"{n} items x {k} conditions x {board[2]} replications are more than the "
-                    f"{self.board_bytes / 2**30:.3g} GiB allowed for distinguishing repeats"
-                )
-            else:
-                self.board = dataset.grown(self.board, board)
-        self.by_status = dataset.grown(self.by_status, (k, len(_STATUSES)))
-        self.sums = dataset.grown(self.sums, (k, 6))
+        self.board = dataset.grown(self.board, shape)
 
-    def count_statuses(
-        self, batch: Any, column: NDArray[np.int64], value: NDArray[np.int64]
-    ) -> None:
-        has_verdict = value >= 0
+    def code_of(self, batch: Any) -> NDArray[np.uint8]:
+        """Code of each row's verdict or status, which must not contradict one another."""
+        code = self.coder.value_of(batch)
         if self.role == "score" and "choice" in self.names:
-            indices, choices = dataset.column_codes(self.coder.column(batch, "choice"))
-            filled = np.array(
-                [bool(dataset.text_of(v).strip()) for v in choices.to_pylist()] or [False]
-            )
-            has_verdict = has_verdict | filled[indices]
-        ok, unread = _STATUSES.index("ok"), _STATUSES.index("unparseable")
-        status: NDArray[np.int64] = np.where(has_verdict, ok, unread).astype(np.int64)
-        for name, code in NO_VERDICT.items():
-            status[~has_verdict & (value == code)] = _STATUSES.index(name)
-        if "status" in self.names:
-            codes = self.statuses.encode(self.coder.column(batch, "status"))
-            strange = [s for s in self.statuses.values if s and s not in _STATUSES]
-            if strange:
+            cells = self.coder.column(batch, "choice")
+            if bool(((code < FIRST_VALUE) & dataset.filled(cells)).any()):
                 raise self.coder.refusal(
-                    f"column {self.names['status']!r} holds the status {strange[0][:40]!r}; known "
-                    f"are {', '.join(sorted(_STATUSES))}"
+                    f"some rows have a verdict in {self.names['choice']!r} and none in "
+                    f"{self.names['score']!r}. Use --stream no, or map one of them as verdict"
                 )
-            status_codes = np.array([_STATUSES.index(s) if s else -1 for s in self.statuses.values])
-            stated = status_codes[codes]
-            status = np.where(stated >= 0, stated, status)
-            for wrong, why in (
-                ((status == ok) & ~has_verdict, "status is ok but there is no verdict"),
-                ((status != ok) & has_verdict, "status is not ok but there is a verdict"),
-            ):
-                if wrong.any():
-                    raise self.coder.refusal(f"{int(wrong.sum())} rows of one batch: {why}")
-        size = self.by_status.size
-        place = column * self.by_status.shape[1] + status
-        self.by_status += np.bincount(place, minlength=size).reshape(self.by_status.shape)
-        for name, place_of in (("cost_usd", 0), ("tokens_in", 2), ("tokens_out", 4)):
+        if "status" not in self.names:
+            return code.astype(np.uint8)
+        codes = self.statuses.encode(self.coder.column(batch, "status"))
+        known = ("ok", *STATUSES)
+        strange = [s for s in self.statuses.values if s and s not in known]
+        if strange:
+            raise self.coder.refusal(
+                f"column {self.names['status']!r} holds the status {strange[0][:40]!r}; known "
+                f"are {', '.join(sorted(known))}"
+            )
+        places = [known.index(s) if s else -1 for s in self.statuses.values]
+        stated = np.array(places, dtype=np.int64)[codes]
+        read = code >= FIRST_VALUE
+        for wrong, why in (
+            ((stated == 0) & ~read, "status is ok but there is no verdict"),
+            ((stated > 0) & read, "status is not ok but there is a verdict"),
+        ):
+            if wrong.any():
+                raise self.coder.refusal(f"{int(wrong.sum())} rows of one batch: {why}")
+        return np.where(stated > 0, stated, code).astype(np.uint8)
+
+    def sum_costs(self, batch: Any, column: NDArray[np.int64]) -> None:
+        self.sums = dataset.grown(self.sums, (len(self.coder.columns), self.sums.shape[1]))
+        width = len(self.sums)
+        for place, name in enumerate(COSTS):
             if name in self.names:
                 numbers = self.coder.column(batch, name).cast(pa.float64())
                 x = numbers.to_numpy(zero_copy_only=False)
                 present = ~np.isnan(x)
-                width = self.sums.shape[0]
-                self.sums[:, place_of] += np.bincount(column[present], x[present], minlength=width)
-                self.sums[:, place_of + 1] += np.bincount(column[present], minlength=width)
+                own = self.sums[:, 2 * place : 2 * place + 2]
+                own[:, 0] += np.bincount(column[present], x[present], minlength=width)
+                own[:, 1] += np.bincount(column[present], minlength=width)
 
     # The end -------------------------------------------------------------------------------------
 
@@ -534,86 +601,57 @@ class _Pass:
             raise self.coder.refusal("an item has no id. Fill the column, or drop its rows")
         if "cluster" in self.names and "" in self.coder.clusters.values:
             raise self.coder.refusal("an item has no cluster. Fill the column, or leave it out")
-        if self.board is not None and int(np.count_nonzero(self.board)) != self.rows:
-            twice = self.rows - int(np.count_nonzero(self.board))
+        held = int(np.count_nonzero(self.board))
+        if held != self.rows:
+            twice = self.rows - held
             raise self.coder.refusal(
                 f"{twice} duplicate row{'s' * (twice > 1)}: the same (condition, item, order, "
                 "replicate) occurs in more than one row. Number the repetitions in a replicate "
                 "column, or drop the repeated rows"
             )
-        verdicts = int(self.counts.sum(dtype=np.int64))
-        ok = int(self.by_status[:, _STATUSES.index("ok")].sum())
-        if "choice" in self.names and self.role == "score":
-            return
-        if verdicts != ok and len(self.coder.values):
-            raise self.coder.refusal(
-                f"a cell holds more than {np.iinfo(np.uint16).max} judgments: {ok} were read and "
-                f"{verdicts} could be counted. Split the replications"
-            )
-
-    def leave_out_repeated(self) -> None:
-        n, k = len(self.coder.items), len(self.coder.columns)
-        board = self.board[:n, :k] if self.board is not None else None
-        counts, asked = self.counts[:n, :k], self.asked[:n, :k]
-        out = leave_out_repeated(counts, asked, board, self.by_status[:k], _STATUSES)
-        if out is None:
-            return
-        self.sums[:k, 1] -= out.rows  # what a row left out cost was paid all the same
-        self.repeated = (repeated_note(int(out.rows.sum()), out.unclear),)
-        self.n_replicates = int(self.asked[:n, :k].max())
-        if self.board is not None:
-            self.board = self.board[:, :, : self.n_replicates]
+        if "replicate" not in self.names:
+            gone, unclear = leave_out_repeated(self.board)
+            if gone or unclear:
+                self.notes = (Remark(repeated_note(gone, unclear), "duplicated_rows", gone),)
+            if copies := equal_repeats(self.board):
+                raise self.coder.refusal(
+                    f"{copies:,} rows judge an item again and say the same, and no column numbers "
+                    "repeats. Number them in a column replicate, drop the copies, or use --stream "
+                    "no, which compares whole rows"
+                )
 
     def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
         n, k = len(self.coder.items), len(self.coder.columns)
-        raw = self.coder.values.values
-        order = sorted(range(len(raw)), key=lambda i: raw[i])
-        counts, asked = self.counts[:n, :k, : len(raw)], self.asked[:n, :k]
-        labels = [self.described([c]).label for c in range(k)]
-        groups = [[c] for c in sorted(range(k), key=lambda c: reading_key(labels[c]))]
-        if self.is_score:  # an item's scores stand in one cell, whatever order it came in
-            scored = np.asarray(counts.any(axis=(0, 2)), dtype=np.bool_)
-            groups = dataset.columns_by_label(labels, asked, scored)
-        counts, asked = dataset.joined(counts, groups), dataset.joined(asked, groups)
-        board = None
-        if self.board is not None:
-            named = self.coder.replicates.values[: self.n_replicates]
-            by_number = sorted(range(len(named)), key=lambda i: named[i])
-            board = dataset.joined(self.board[:n, :k, : len(named)], groups, np.maximum)
-            place = np.zeros(256, dtype=np.uint8)
-            place[dataset.UNREAD] = dataset.UNREAD
-            for new, old in enumerate(order):
-                place[dataset.FIRST_VALUE + old] = dataset.FIRST_VALUE + new
-            same = by_number == list(range(len(named))) and order == list(range(len(raw)))
-            if not same:
-                board = np.take(place, board[:, :, by_number])
+        board = self.board[:n, :k]
+        used = int(np.flatnonzero(board.any(axis=(0, 1))).max()) + 1
+        held = np.count_nonzero(board, axis=(0, 2)).tolist()
         return ReducedJudgments(
             items=self.coder.items.values,
             cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
             cluster_names=(
                 self.coder.clusters.values if "cluster" in self.names else self.coder.items.values
             ),
-            columns=tuple(self.described(g) for g in groups),
-            values=tuple(raw[i] for i in order),
-            counts=counts if order == list(range(len(raw))) else counts[:, :, order],
-            asked=asked,
-            board=board,
-            board_reason=self.board_reason,
-            n_replicates=min(len(self.coder.replicates), self.n_replicates),
-            n_rows=self.rows,
+            columns=tuple(self.described(c, held[c]) for c in range(k)),
+            values=self.coder.values.values,
+            board=board[:, :, :used],
+            repeats=np.asarray(self.coder.replicates.values[:used], dtype=np.int64),
             n_files=self.opened.n_files,
+            n_rows=self.rows,
+            n_filtered=self.opened.n_filtered,
+            n_left_out=self.opened.n_left_out,
+            verdict=self.names[self.role],
+            words=self.coder.code.words,
             interleaved=bool(self.interleaved),
             scale=self.coder.code.scale,
             columns_read=self.names,
             understood=(
                 f"{self.coder.code.description}.",
-                f"{'; '.join([*self.parts(), *unused])}.",
-                *(f"Note: {note}" for note in self.repeated),
+                f"{'; '.join([*self.parts(board), *unused])}.",
             ),
-            notes=self.coder.code.notes,
+            notes=(*self.notes, *self.coder.code.notes),
         )
 
-    def parts(self) -> list[str]:
+    def parts(self, board: NDArray[np.uint8]) -> list[str]:
         """What names an item, the judge and the repeats, as text."""
         names = self.names
         judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
@@ -623,36 +661,31 @@ class _Pass:
         sentences += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
         if self.opened.factors:
             sentences.append(f"conditions also by {' + '.join(self.opened.factors)}")
-        cells = self.asked[: len(self.coder.items), : len(self.coder.columns)]
-        low, high = int(cells[cells > 0].min()), int(cells.max())
+        sizes = np.count_nonzero(board, axis=2)
+        low, high = int(sizes[sizes > 0].min()), int(sizes.max())
         count = f"{low} to {high} repeats" if low < high else count_noun(low, "repeat", "repeats")
         by = names.get("replicate", "numbered by row")
         people = [label_note(names["label"])] if "label" in names else []
         return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
-    def described(self, group: list[int]) -> Column:
-        key = dict(self.coder.columns.values[group[0]])
+    def described(self, place: int, n: int) -> Column:
+        key = dict(self.coder.columns.values[place])
         judge = printable(key.get("judge", self.judge or "judge"), one_line=True)
         temperature = key.get("temperature")
         factors = {f: printable(key[f], one_line=True) for f in self.opened.factors}
         label = judge if temperature is None else f"{judge}, T={temperature:g}"
         label += "".join(f", {name}={value}" for name, value in factors.items())
-        statuses = {
-            s: int(m)
-            for s, m in zip(_STATUSES, self.by_status[group].sum(axis=0), strict=True)
-            if m
-        }
-        n = sum(statuses.values())
-        cost, priced, read, n_read, wrote, n_wrote = self.sums[group].sum(axis=0).tolist()
+        costs = {}
+        for i, name in enumerate(COSTS):
+            total, stated = self.sums[place, 2 * i : 2 * i + 2].tolist()
+            known = stated and (name != "cost_usd" or stated >= n)
+            if name in self.names:
+                costs[name] = total / (n if name == "cost_usd" else stated) if known else math.nan
         return Column(
             label=label,
-            order=key.get("order", "") if len(group) == 1 else "",
+            order=key.get("order", ""),
             judge=judge,
             temperature=math.nan if temperature is None else temperature,
             factors=factors,
-            n=n,
-            statuses=statuses,
-            cost_usd=cost if priced == n else math.nan,
-            tokens_in_mean=read / n_read if n_read else math.nan,
-            tokens_out_mean=wrote / n_wrote if n_wrote else math.nan,
+            costs=costs,
         )

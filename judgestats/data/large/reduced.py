@@ -1,8 +1,8 @@
-"""Reduced judgments of a large file: counts per item and condition, repeated rows, labels."""
+"""Judgments of a large file in one byte each, as a frame; those with labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,25 +13,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from judgestats.data.large.dataset import FIRST_VALUE, UNREAD, ParquetJudgments, open_parquet
+from judgestats.data.columns import INTERLEAVED, JUDGMENT
+from judgestats.data.large.dataset import ParquetJudgments, open_parquet
 from judgestats.data.readers.checks import REPEATED_SHARE
-from judgestats.data.readers.columns import (
-    holds_answers,
-    repeats_verdict,
-)
-from judgestats.data.readers.labels import labelled_ids, with_one_label
+from judgestats.data.readers.columns import holds_answers, repeats_verdict
+from judgestats.data.readers.labels import labelled_ids
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.tables import read_frame
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
+STATUSES = tuple(status.value for status in Status if status is not Status.OK)
+"""Why there is no verdict; the board holds 1 + the place here."""
+FIRST_VALUE = 1 + len(STATUSES)
+_CONSTANT = ("category", "choice", "cost_usd", "latency_s", "reason", "score", "stage",
+             "tokens_in", "tokens_out")  # fmt: skip
+"""Further columns that an audit reads."""
+COSTS = ("cost_usd", "tokens_in", "tokens_out", "latency_s")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One condition (in one order of presentation) and what is summed over its judgments.
+    """One condition in one order of presentation, and what each of its judgments cost on average.
 
-    `n`, `statuses` count judgments; `cost_usd` and means of tokens are NaN where not reported.
+    `costs` has a number per column of `COSTS`; NaN where some row (of `cost_usd`) or every row
+    does not state it.
     """
 
     label: str
@@ -39,16 +46,12 @@ class Column:
     judge: str
     temperature: float
     factors: Mapping[str, str]
-    n: int
-    statuses: Mapping[str, int]
-    cost_usd: float
-    tokens_in_mean: float
-    tokens_out_mean: float
+    costs: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReducedJudgments:
-    """Sufficient statistics of a set of judgments.
+    """A set of judgments with one byte for each.
 
     Attributes
     ----------
@@ -59,28 +62,29 @@ class ReducedJudgments:
     cluster_names : tuple of str
         By code.
     columns : tuple of Column
-        Conditions, in order of first appearance.
+        Conditions, each in its orders of presentation.
     values : tuple
-        The different scores (numbers, ascending) or choices (texts) that occur.
-    counts : ndarray of int, shape (n_items, n_columns, n_values)
-        Judgments of an item under a condition that gave the value. The counts are exact, and do
-        not depend on the order of the rows.
-    asked : ndarray of int, shape (n_items, n_columns)
-        Judgments asked for, whether they could be read or not.
-    board : ndarray of uint8, shape (n_items, n_columns, n_replicates), or None
-        One byte per judgment (0 not asked, 1 unparsed, 2 + the value's index), with which the
-        coefficients of columns are computed. None where it would not fit (`board_reason`).
-    n_replicates, n_rows, n_files : int
+        The different scores (numbers) or choices (texts) that occur.
+    board : ndarray of uint8, shape (n_items, n_columns, n_repeats)
+        0: not asked; 1 + the place of a status in `STATUSES`: no verdict; `FIRST_VALUE` + the
+        place of a value: this verdict.
+    repeats : ndarray of int, shape (n_repeats,)
+        What the repeats are numbered.
+    n_files, n_rows, n_left_out, n_filtered : int
+        Files, rows that were read, rows that were left out as the user said, and those of these
+        that people did not give.
+    verdict : str
+        The column with the verdicts.
+    words : mapping
+        What its words mean.
     interleaved : bool
         Whether every row says that requests were sent in one random order.
     scale : (float, float) or None
         Of cells that say it, such as 7/10.
     columns_read : mapping
         Which column of the files served as which of ours.
-    understood : tuple of str
-        What the columns were interpreted as, in sentences.
-    notes : tuple of str
-        Which scores are far from all others, in sentences.
+    understood, notes : tuple of str
+        What the columns were interpreted as, and what the data leave open, in sentences.
     """
 
     items: tuple[str, ...]
@@ -88,13 +92,14 @@ class ReducedJudgments:
     cluster_names: tuple[str, ...]
     columns: tuple[Column, ...]
     values: tuple[Any, ...]
-    counts: NDArray[np.unsignedinteger[Any]]
-    asked: NDArray[np.int32]
-    board: NDArray[np.uint8] | None
-    board_reason: str
-    n_replicates: int
-    n_rows: int
+    board: NDArray[np.uint8]
+    repeats: NDArray[np.int64]
     n_files: int
+    n_rows: int = 0
+    n_left_out: int = 0
+    n_filtered: int = 0
+    verdict: str = ""
+    words: Mapping[str, str]
     interleaved: bool = False
     scale: tuple[float, float] | None = None
     columns_read: Mapping[str, str]
@@ -106,160 +111,149 @@ class ReducedJudgments:
         """Whether the verdicts are numbers."""
         return not isinstance(self.values[0], str)
 
-    @property
-    def n_clusters(self) -> int:
-        """How many clusters the items have."""
-        return len(self.cluster_names)
-
-    @property
-    def clustered(self) -> bool:
-        """Whether items share clusters."""
-        return self.n_clusters < len(self.items)
-
-    def blocks(self, column: int, *, size: int = 50_000) -> Iterator[tuple[slice, Any]]:
-        """Items x replications of one condition as numbers, NaN = missing, a block at a time.
+    def judgments(self, places: Sequence[int] | None = None) -> pd.DataFrame:
+        """The judgments of some columns as a parsed frame whose texts are categories.
 
         Parameters
         ----------
-        column : int
-        size : int
-            Items in a block.
-
-        Yields
-        ------
-        slice
-            The items.
-        ndarray of float, shape (n, n_replicates)
+        places : sequence of int, optional
+            Of the columns; all by default.
 
         Examples
         --------
-        >>> import numpy as np
+        >>> column = Column(label="j", order="", judge="j", temperature=1.0, factors={}, costs={})
         >>> r = ReducedJudgments(items=("x",), cluster=np.zeros(1, dtype=np.int64),
-        ...     cluster_names=("x",), columns=(), values=(7.0, 8.0),
-        ...     counts=np.array([[[1, 1]]], dtype=np.uint16),
-        ...     asked=np.array([[3]], dtype=np.int32),
-        ...     board=np.array([[[2, 3, 1]]], dtype=np.uint8), board_reason="",
-        ...     n_replicates=3, n_rows=3, n_files=1, columns_read={})
-        >>> [x.tolist() for _, x in r.blocks(0)]
-        [[[7.0, 8.0, nan]]]
-        """
-        if self.board is None:
-            raise ValueError(f"the judgments are known as counts only: {self.board_reason}")
-        meaning = np.array([np.nan, np.nan, *self.values], dtype=float)
-        for start in range(0, len(self.items), size):
-            here = slice(start, min(start + size, len(self.items)))
-            yield here, meaning[self.board[here, column]]
+        ...     cluster_names=("x",), columns=(column,), values=(7.0, 8.0),
+        ...     board=np.array([[[FIRST_VALUE + 1, FIRST_VALUE]]], dtype=np.uint8),
+        ...     repeats=np.array([0, 1]), n_files=1, columns_read={}, words={})
+        >>> r.judgments()[["item_id", "condition", "replicate", "score", "status"]].to_dict("list")
+        {'item_id': ['x', 'x'], 'condition': ['j', 'j'], 'replicate': [0, 1], 'score': [8.0, 7.0], 'status': ['ok', 'ok']}
+        """  # noqa: E501
+        columns = self.columns if places is None else [self.columns[place] for place in places]
+        item, column, run = np.nonzero(
+            self.board if places is None else self.board[:, list(places)]
+        )
+        code = self.board[item, column if places is None else np.asarray(places)[column], run]
+
+        def texts(by_column: Iterable[str]) -> pd.Categorical:
+            codes, names = pd.factorize(np.asarray([*by_column], dtype=object))
+            return coded(codes.astype(np.int16)[column], names)
+
+        def numbers(by_column: Iterable[float]) -> NDArray[np.float64]:
+            return np.asarray([*by_column], dtype=float)[column]
+
+        without = np.full(FIRST_VALUE, np.nan)
+        ok = code >= FIRST_VALUE
+        shown = np.where(ok, np.uint8(0), code)
+        frame: dict[str, Any] = {
+            "condition": texts(c.label for c in columns),
+            "judge": texts(c.judge for c in columns),
+            "temperature": numbers(c.temperature for c in columns),
+            "order": texts(c.order for c in columns),
+            "item_id": coded(item.astype(np.int32), self.items),
+            "cluster": coded(self.cluster[item].astype(np.int32), self.cluster_names),
+            "replicate": self.repeats.astype(
+                np.int16 if self.repeats.max() < 1 << 15 else np.int32
+            )[run],
+            "status": coded(shown, ["ok", *STATUSES]),
+        }
+        if self.is_scores:
+            frame["score"] = np.concatenate([without, self.values])[code]
+        else:
+            chosen = np.where(ok, code - np.uint8(FIRST_VALUE - 1), np.uint8(0))
+            frame["choice"] = coded(chosen, ["", *self.values])
+        for factor in columns[0].factors:
+            frame[f"factor_{factor}"] = texts(c.factors[factor] for c in columns)
+        for cost in columns[0].costs:
+            frame[cost] = numbers(c.costs[cost] for c in columns)
+        if self.interleaved:
+            frame["request_order"] = constant(INTERLEAVED, len(code))
+        made = {k: constant(JUDGMENT[k], len(code)) for k in _CONSTANT if k not in frame}
+        return pd.DataFrame({**made, **frame})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Repeated:
-    """What was left out.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_columns,)
-        Rows left out of each condition and order.
-    unclear : int
-        Items whose rows contradict each other: unparsed.
-    """
-
-    rows: NDArray[np.int64]
-    unclear: int
+def coded(codes: NDArray[Any], texts: Iterable[str]) -> pd.Categorical:
+    """Texts by their places among these."""
+    return pd.Categorical.from_codes(codes, pd.Index([*texts], dtype="str"))
 
 
-def leave_out_repeated(
-    counts: NDArray[np.uint16],
-    asked: NDArray[np.int32],
-    board: NDArray[np.uint8] | None,
-    by_status: NDArray[np.int64],
-    statuses: tuple[str, ...],
-) -> Repeated | None:
+def constant(value: Any, size: int) -> Any:
+    """A column of one value, in one byte a row where it is a text."""
+    if isinstance(value, str):
+        return coded(np.zeros(size, dtype=np.int8), [value])
+    return np.full(size, value, dtype={float: np.float32, int: np.int8}.get(type(value)))
+
+
+def leave_out_repeated(board: NDArray[np.uint8]) -> tuple[int, int]:
     """Keep one judgment of an item where few items of a condition occur in several rows.
 
     Parameters
     ----------
-    counts : ndarray, shape (n_items, n_columns, n_values)
-    asked : ndarray, shape (n_items, n_columns)
-    board : ndarray, shape (n_items, n_columns, n_replicates), or None
-    by_status : ndarray, shape (n_columns, n_statuses)
-        All four are changed in place.
-    statuses : tuple of str
-        The columns of `by_status`.
+    board : ndarray of uint8, shape (n_items, n_columns, n_repeats)
+        Changed in place.
 
     Returns
     -------
-    Repeated or None
-        None if nothing is left out.
+    tuple of int
+        Rows that were left out, and items whose rows contradict each other, which are ambiguous.
 
     Notes
     -----
-    For rows whose repetitions no column numbers. An item keeps what its rows say, and is ambiguous
-    where they contradict each other. The kinds of the unparsed rows left out are not known here:
-    they are taken from the most common kinds.
+    For rows whose repetitions no column numbers.
 
     Examples
     --------
-    >>> counts = np.ones((6, 1, 1), dtype=np.uint16)
-    >>> counts[0] = 2
-    >>> asked = counts[:, :, 0].astype(np.int32)
-    >>> by_status = np.array([[7, 0, 0]])
-    >>> out = leave_out_repeated(counts, asked, None, by_status, ("ok", "ambiguous", "refused"))
-    >>> out.rows.tolist(), counts.sum(), by_status.tolist()
-    ([1], np.uint64(6), [[6, 0, 0]])
+    >>> board = np.zeros((6, 1, 2), dtype=np.uint8)
+    >>> board[:, 0, 0] = board[0, 0, 1] = FIRST_VALUE
+    >>> leave_out_repeated(board), board[0, 0].tolist() == [FIRST_VALUE, 0]
+    ((1, 0), True)
     """
-    several = asked > 1
-    many = several.sum(axis=0)
+    asked = (board > 0).sum(axis=2)
+    many = (asked > 1).sum(axis=0)
     chance = (many > 0) & (many < REPEATED_SHARE * (asked > 0).sum(axis=0))
-    item, column = np.nonzero(several & chance)
-    if not item.size:
-        return None
-    counted = counts[item, column]
-    ways, read = np.count_nonzero(counted, axis=1), counted.sum(axis=1, dtype=np.int64)
-    rows = asked[item, column].astype(np.int64)
-    kept, value = ways == 1, counted.argmax(axis=1)
-    counts[item, column] = 0
-    counts[item[kept], column[kept], value[kept]] = 1
-    asked[item, column] = 1
-    if board is not None:
-        board[item, column] = 0
-        board[item, column, 0] = np.where(kept, FIRST_VALUE + value, UNREAD)
-    width = asked.shape[1]
-    ok, ambiguous = statuses.index("ok"), statuses.index(Status.AMBIGUOUS.value)
-
-    def column_sums(n: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.bincount(column, n, minlength=width).astype(np.int64)
-
-    by_status[:width, ok] -= column_sums(read - kept)
-    lost = column_sums(rows - read - (ways == 0))  # an item of which nothing was read keeps a row
-    for c in np.nonzero(lost)[0].tolist():
-        for kind in np.argsort(-by_status[c], kind="stable").tolist():
-            if kind != ok:
-                fewer = min(int(lost[c]), int(by_status[c, kind]))
-                by_status[c, kind] -= fewer
-                lost[c] -= fewer
-    by_status[:width, ambiguous] += column_sums((ways > 1).astype(np.int64))
-    return Repeated(rows=column_sums(rows - 1), unclear=int((ways > 1).sum()))
+    item, column = np.nonzero((asked > 1) & chance)
+    rows = board[item, column]
+    rows.sort(axis=1)  # verdicts last
+    low = np.where(rows < FIRST_VALUE, np.uint8(255), rows).min(axis=1, initial=255)
+    contradict = (low < 255) & (low < rows[:, -1])
+    kept = np.where(contradict, 1 + STATUSES.index(Status.AMBIGUOUS.value), rows[:, -1])
+    board[item, column] = 0
+    board[item, column, 0] = kept
+    return int(asked[item, column].sum()) - item.size, int(contradict.sum())
 
 
 MOST_ROWS = 2_000_000
 """Labelled judgments that are held in memory, about a gigabyte."""
 
 
+def equal_repeats(board: NDArray[np.uint8]) -> int:
+    """Rows that judge an item again, where all say the same and only some items have several.
+
+    Examples
+    --------
+    >>> equal_repeats(np.array([[[9, 9]], [[9, 0]]])), equal_repeats(np.array([[[9, 9]], [[8, 8]]]))
+    (1, 0)
+    """
+    sizes = np.count_nonzero(board, axis=2)
+    rows = board[sizes > 1]
+    if not rows.size or sizes[sizes > 0].min() == sizes.max():
+        return 0
+    high, low = rows.max(axis=1), np.where(rows == 0, 255, rows).min(axis=1)
+    return int(np.count_nonzero(rows)) - len(rows) if (low == high).all() else 0
+
+
 def labelled_judgments(
-    path: Path, reduced: ReducedJudgments, *, labels: str | Path | None = None, **said: Any
+    path: Path, parts: Sequence[ReducedJudgments], options: TableOptions
 ) -> pd.DataFrame | None:
     """The parsed frame of the judgments with a label; None where there are no labels.
 
     Parameters
     ----------
     path : Path
-        Parquet, as `reduce_parquet` read it.
-    reduced : ReducedJudgments
-        What it counted: its verdicts say what kind the labelled ones are.
-    labels : path, optional
-        A second table; by default the column that serves as label.
-    **said
-        As `reduce_parquet` takes it.
+        As `reduce_criteria` read it.
+    parts : sequence of ReducedJudgments
+        One per criterion: their verdicts say what kind the labelled ones are.
+    options : TableOptions
 
     Returns
     -------
@@ -270,23 +264,26 @@ def labelled_judgments(
     InputError
         No item has a label, or more judgments have one than are held in memory.
     """
-    options = TableOptions(**said)
-    human = options.human
+    human, labels = options.human, options.labels
     opened = open_parquet(path, mapping=options.mapping, factors=options.factors)
     names = {k: v for k, v in opened.names.items() if k != "label" or not human}
     if labels is None and "label" not in names and not human:
         return None
-    kind = _kind(reduced)
+    first, alone = parts[0], len(parts) == 1
+    kind = _kind(first) if alone else options.kind
+    if "criterion" in first.columns_read:
+        names["criterion"] = first.columns_read["criterion"]
+    opened.names = names
     ids = None
     if labels is not None:
-        choices = () if kind in {"score", "pass-fail"} else reduced.values
+        choices = () if _kind(first) in {"score", "pass-fail"} else first.values
         ids = pa.array(sorted(labelled_ids(Path(labels), choices=choices)), pa.string())
     if human:
         people = opened.dataset.filter(opened.holding(human))
         ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
     table = _labelled_rows(opened, ids, options.stated_columns)
     if ids is None and "label" not in options.mapping:
-        every = len(table) == reduced.n_rows
+        every = len(table) == opened.dataset.count_rows()
         if (every and repeats_verdict(table, names)) or holds_answers(table, names):
             return None
     if not len(table):
@@ -294,16 +291,11 @@ def labelled_judgments(
             return None
         raise InputError(
             f"{labels}: no label belongs to an item of {path}. Items there are called "
-            f"{', '.join(map(repr, reduced.items[:3]))}. Give both files the same ids."
+            f"{', '.join(map(repr, first.items[:3]))}. Give both files the same ids."
         )
-    ends = (float(reduced.values[0]), float(reduced.values[-1])) if reduced.is_scores else None
-    table_labels = None if labels is None else str(labels)
-    options = replace(options, mapping=names, kind=kind, scale=ends, labels=table_labels)
-    frame = read_frame(table, options, source=path)
-    notes = frame.attrs["notes"]
-    frame, differing = with_one_label(validate_parsed(frame, what=str(path)))
-    frame.attrs["notes"] = [*notes, *differing]
-    return frame
+    ends = (min(first.values), max(first.values)) if alone and first.is_scores else None
+    options = replace(options, mapping=names, kind=kind, scale=options.scale or ends)
+    return validate_parsed(read_frame(table, options, source=path), what=str(path))
 
 
 def _kind(reduced: ReducedJudgments) -> str:

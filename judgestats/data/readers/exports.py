@@ -598,8 +598,8 @@ def _verdict_rows(
             verdict = verdict.mask(verdict.isna() & table[layout.error].notna(), "error")
         part = base.assign(verdict=verdict)
         if layout.criterion and layout.criterion in table:
-            named = _pattern_value(table[layout.criterion], layout.within.get("criterion", ""))
-            part["criterion"] = named.mask(_first(table, own).notna(), criterion or named)
+            names = _pattern_value(table[layout.criterion], layout.within.get("criterion", ""))
+            part["criterion"] = names.mask(_first(table, own).notna(), criterion or names)
         elif criterion:
             part[named] = criterion if named == "criterion" else _SCORE_OF.sub("", criterion)
         if criterion in labels:

@@ -26,9 +26,10 @@ from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import refuse_edited, validate_parsed
-from judgestats.errors import InputError
+from judgestats.errors import InputError, one_of
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
+from judgestats.files.tables import SEPARATORS, is_parquet, rows_of
 from judgestats.files.text import clean_json
 
 
@@ -90,6 +91,7 @@ def read_judgments(
     human: str = "",
     judge_rows: str = "",
     rows: Sequence[str] = (),
+    stream: str = "auto",
 ) -> pd.DataFrame:
     """Read judgments that were made elsewhere into the validated judgments frame.
 
@@ -144,6 +146,9 @@ def read_judgments(
         item and criterion; the rows that are judged, where others are left out.
     rows : sequence of str
         ``"type=grade"``: the rows that are read; others are left out before anything else.
+    stream : {"auto", "yes", "no"}
+        Whether Parquet and CSV are read in one pass that keeps a byte for each judgment, and no
+        text; ``auto``: from 5 million rows (CSV: 256 MiB).
 
     Returns
     -------
@@ -200,6 +205,17 @@ def read_judgments(
         if not _there(path):
             raise InputError(f"there is no file {str(path)!r} (looked in {Path.cwd()}).")
         refuse_edited(path)
+        one_of("read_judgments", "stream", stream, ("auto", "yes", "no"))
+        if reader in {"auto", "table"} and is_streamed(path, options, stream):
+            from judgestats.data.large.reduce import read_large
+
+            frame = read_large(path, options)
+            frame.attrs["source"] = path.name
+            return frame
+        if stream == "yes":
+            raise InputError(
+                f"only --reader table can be streamed, got {reader!r}. Use --stream no."
+            )
         reader, frame = _read_path(path, reader, options)
         what, source = str(path), path.name
     else:
@@ -211,6 +227,52 @@ def read_judgments(
     attrs["notes"] = [*attrs.get("notes", []), *differing]
     frame.attrs.update({**attrs, "source": source, "scale": ends, "reader": reader})
     return frame
+
+
+STREAM_ROWS = 5_000_000
+"""Rows of a Parquet file from which it is read in one pass: some 5 GiB as a frame."""
+STREAM_BYTES = 256 << 20
+"""The same of CSV, by its size: some 5 million rows."""
+_WHOLE = ("wide", "explode", "parse", "as_shown", "table")
+"""Options that need the whole table."""
+
+
+def is_streamed(path: Path, options: TableOptions, stream: str) -> bool:
+    """Whether a file is read in one pass: where it is large, and no option needs it whole.
+
+    Parameters
+    ----------
+    path : Path
+    options : TableOptions
+    stream : {"auto", "yes", "no"}
+
+    Raises
+    ------
+    InputError
+        One pass was asked for, and cannot read such a file.
+    """
+    if stream == "no":
+        return False
+    parquet, separated = is_parquet(path), path.suffix.lower() in SEPARATORS
+    further = next((name for name in _WHOLE if getattr(options, name)), "")
+    further = "item" if len(options.item) > 1 else further
+    if stream == "auto":
+        if further or not (parquet or separated):
+            return False
+        if separated:
+            return path.stat().st_size >= STREAM_BYTES
+        return path.is_dir() or rows_of(path) >= STREAM_ROWS
+    if not (parquet or separated):
+        raise InputError(
+            f"--stream reads Parquet (a file, or a folder of files) and CSV, but {path} is "
+            "neither. Convert it, or leave --stream out."
+        )
+    if further:
+        raise InputError(
+            f"--{further.replace('_', '-')} needs the judgments in memory. Use --stream no, or "
+            "leave it out."
+        )
+    return True
 
 
 def _read_table(

@@ -564,8 +564,8 @@ def _crossed_ids(rows: Rows) -> list[tuple[str, str]]:
     for column in (c for c in map(str, table) if columns.names_id(c) and c != item):
         for criterion in (c for c in map(str, table) if roles.names_criteria(c)):
             pairs = table[[column, criterion]].astype(str)
-            levels = pairs.nunique()
-            crossed = levels.min() > 1 and len(pairs.drop_duplicates()) >= 0.8 * levels.prod()
+            some, others = pairs.nunique().tolist()
+            crossed = min(some, others) > 1 and len(pairs.drop_duplicates()) >= 0.8 * some * others
             found += [(column, criterion)] if crossed else []
     return found
 

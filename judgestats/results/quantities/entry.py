@@ -59,7 +59,6 @@ class Needs:
     kind: Kind
     repeats: int = 1
     option: str = ""
-    size: Literal["any", "memory", "counts"] = "any"
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,6 @@ class Quantity:
         Arguments of the function; ``{...}`` stands for an option of the plan.
     audited : str
         Function, as `function`, that an audit calls instead; empty: `function`.
-    counted : str
-        Function or method, as `function`, that computes it from sums of counted scores.
     draws : int
         Resamples, and at most this many permutations, where each fits a model again; 0: the plan's.
     name : str
@@ -143,7 +140,6 @@ class Quantity:
     needs: Needs | None = field(default=None, kw_only=True)
     options: Mapping[str, str | bool] = field(default_factory=dict, kw_only=True)
     audited: str = field(default="", kw_only=True)
-    counted: str = field(default="", kw_only=True)
     draws: int = field(default=0, kw_only=True)
     name: str = field(default="", kw_only=True)
     record: str = field(default="", kw_only=True)

@@ -26,7 +26,6 @@ _coefficient = partial(Quantity, unit="coefficient", high=1.0, nothing=0.0, bett
 _icc = partial(_coefficient, function="icc")
 _omega = partial(_coefficient, low=0.0)
 _steady = partial(points, low=0.0, better="lower")
-_SUMS = "reliability.omega:TwoWaySums."
 _kappa = partial(Quantity, unit="coefficient", high=1.0, nothing=0.0, better="higher")
 
 ENTRIES: tuple[Quantity, ...] = (
@@ -62,28 +61,28 @@ ENTRIES: tuple[Quantity, ...] = (
     _icc("icc_a_k", "ICC(A,k)", glossary="agreement of the mean, of these judges"),
     _icc("icc_1_k", "ICC(1,k)", glossary="reliability of the mean of all replications"),
     _icc("icc_2_1", "ICC(2,1)", glossary="agreement of one judgment, columns sampled",
-        needs=Needs(kind="scores", repeats=2, size="counts"), options={"form": "ICC(2,1)"},
-        counted=_SUMS + "icc", name="icc2",
+        options={"form": "ICC(2,1)"}, name="icc2", record="reliability.icc2",
+        metric="reliability/icc2",
         reference=("tau8", "icc_irr_twoway_agreement_single", "value"),
         title="ICC(2,1), replications as judges whose level matters"),
     _icc("icc_2_k", "ICC(2,k)", glossary="agreement of the mean, columns sampled"),
     _icc("icc_3_1", "ICC(3,1)", glossary="consistency of one judgment, columns fixed",
-        needs=Needs(kind="scores", repeats=2, size="counts"), options={"form": "ICC(3,1)"},
-        counted=_SUMS + "icc", name="icc3",
+        options={"form": "ICC(3,1)"}, name="icc3", record="reliability.icc3",
+        metric="reliability/icc3",
         reference=("tau8", "icc_irr_twoway_consistency_single", "value"),
         title="ICC(3,1), replications as judges whose level does not matter"),
     _icc("icc_3_k", "ICC(3,k)", glossary="consistency of the mean, columns fixed; equals alpha"),
     _coefficient("alpha", "Cronbach's alpha", function="omega_total", symbol="α",
         glossary="reliability of the mean of all columns",
         needs=Needs(kind="scores", repeats=2), audited="omega_total",
-        options={"model": "parallel", "null": True}, counted=_SUMS + "alpha", primary=True,
+        options={"model": "parallel", "null": True}, primary=True,
         reference=("tau8", "alpha_raw_by_hand"),
         title="Reliability of the mean of all replications (Cronbach's alpha)"),
     _omega("omega_total", "McDonald's omega", function="omega_total", symbol="ωt",
         glossary="reliability of the mean of all columns by a one-factor model",
         needs=Needs(kind="scores", repeats=2, option="omega_model"),
         options={"model": "{omega_model}", "null": True},
-        counted="reliability.omega:omega_of_sums", draws=199, name="omega",
+        draws=199, name="omega",
         record="reliability.omega_{omega_model}", metric="reliability/omega_total",
         title="The same under the {omega_model} model (McDonald's omega)"),
     _omega("published_omega_2412_12509", "omega as published",
@@ -158,8 +157,8 @@ ENTRIES: tuple[Quantity, ...] = (
         title="Agreement of repetitions, AC1", primary=True),
     good_share("percent_agreement", "raw agreement", function="percent_agreement",
         glossary="how often two judgments of an item agree",
-        needs=Needs(kind="verdicts", repeats=2, size="counts"), title="Two repetitions agree",
-        metrics=("reliability/self_agreement",)),
+        record="reliability.percent_agreement", metric="reliability/percent_agreement",
+        title="Two repetitions agree", metrics=("reliability/self_agreement",)),
     good_share("unanimous_agreement", "unanimous items", function="unanimous_agreement",
         glossary="share of items on which all repetitions agree",
         needs=Needs(kind="verdicts", repeats=2), title="Items on which all repetitions agree"),

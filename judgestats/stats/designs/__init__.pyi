@@ -2,7 +2,6 @@
 
 from judgestats.lazy import public_names as public_names
 from judgestats.stats.designs.cells import cell_statistics as cell_statistics
-from judgestats.stats.designs.cells import cells_from_counts as cells_from_counts
 from judgestats.stats.designs.count_table import CountTable as CountTable
 from judgestats.stats.designs.count_table import encode_verdicts as encode_verdicts
 from judgestats.stats.designs.count_table import rare_category_notes as rare_category_notes

@@ -510,6 +510,10 @@ class ExchangeRatio:
         return (not_estimable(f"{limits.reason[0].upper()}{limits.reason[1:]}."),)
 
 
+MOST_EXCHANGED = 2_000
+"""Clusters, or blocks of them, that are exchanged."""
+
+
 def exchange_ratio(
     a: ArrayLike,
     b: ArrayLike,
@@ -552,6 +556,9 @@ def exchange_ratio(
     keys = np.round(sums / max(float(sums.max(initial=0.0)), 1e-300), 9)
     sums = sums[np.lexsort((keys[:, 0], keys.min(axis=1), np.round(keys.sum(axis=1), 9)))]
     g = len(sums)
+    if g > MOST_EXCHANGED:  # whole blocks of clusters are exchanged, which is as exact
+        blocks = np.arange(g) % MOST_EXCHANGED
+        sums = cluster_sums(sums, blocks)
     total_a, total_b = (float(v) for v in sums.sum(axis=0))
     reason = "no repeats of a judge differ" if g else "no item is shared"
     reason = "" if min(total_a, total_b) > 0 else reason
@@ -563,7 +570,8 @@ def exchange_ratio(
     )  # fmt: skip
     if not total_a + total_b > 0:
         return ratio
-    by_a, by_b = np.concatenate([signs @ sums for signs in _signs(g, seed, n_draws)]).T
+    drawn = _signs(len(sums), seed, n_draws)
+    by_a, by_b = np.concatenate([signs @ sums for signs in drawn]).T
     tolerance = _TIE * (total_a + total_b)
     extreme = np.abs(by_b - by_a) >= abs(total_b - total_a) - tolerance
     over = np.stack([total_b - by_b, total_b + by_b])

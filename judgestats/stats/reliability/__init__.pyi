@@ -5,7 +5,6 @@ from judgestats.stats.reliability.intraclass import FORMS as FORMS
 from judgestats.stats.reliability.intraclass import exact_replications as exact_replications
 from judgestats.stats.reliability.intraclass import icc_value as icc_value
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio as MeanSquareRatio
-from judgestats.stats.reliability.omega import TwoWaySums as TwoWaySums
 from judgestats.stats.reliability.omega_fit import OmegaEstimate as OmegaEstimate
 from judgestats.stats.reliability.omega_fit import covariances_of_stack as covariances_of_stack
 from judgestats.stats.reliability.omega_fit import weighted_covariances as weighted_covariances
@@ -29,6 +28,3 @@ from judgestats.stats.reliability.published_omega import (
 from judgestats.stats.reliability.repeat_error import RepeatPairs as RepeatPairs
 from judgestats.stats.reliability.repeat_error import far_distance as far_distance
 from judgestats.stats.reliability.repeat_error import repeat_pairs as repeat_pairs
-from judgestats.stats.reliability.repeat_error import (
-    repeat_pairs_of_counts as repeat_pairs_of_counts,
-)

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import check_between
 from judgestats.errors import InputError, one_of
 from judgestats.stats.designs import score_matrix
-from judgestats.stats.designs.cells import Cells
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
 
 
@@ -441,83 +440,3 @@ def _interval(
         ratio = ratio.with_repeats(repeats, prepared.cluster)
     bounds, more = ratio.form_interval(form, level)
     return bounds, [*notes, *more]
-
-
-def icc_of_cells(cells: Cells, condition: str, *, level: float) -> Estimate:
-    """ICC(1,1) of one condition: `judgestats.stats.icc` without the single scores.
-
-    Parameters
-    ----------
-    cells : Cells
-    condition : str
-        One of `cells.conditions`.
-    level : float
-        Of the interval, by the jackknife over clusters or, where none is shared, items.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    InputError
-        If there is no such condition.
-
-    Examples
-    --------
-    >>> from judgestats.stats.designs.cells import cell_statistics
-    >>> x = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> cells = cell_statistics(np.array(x)[:, None, :], conditions=["a"])
-    >>> round(icc_of_cells(cells, "a", level=0.95).estimate, 3)
-    0.166
-    """
-    if condition not in cells.conditions:
-        raise InputError(
-            f"icc_of_cells: needs one of the conditions {', '.join(cells.conditions)}, got "
-            f"{condition!r}."
-        )
-    c = cells.conditions.index(condition)
-    n = cells.n_scores[:, c].astype(float)
-    filled = n >= 1
-    own = cells.n_scores[filled, c]
-    name, meaning = FORMS["ICC(1,1)"]
-    out = Estimate(
-        name=name,
-        label="ICC(1,1)",
-        estimator=f"{meaning}, by ANOVA mean squares",
-        sample=Sample.from_mask(
-            filled,
-            "no judgment",
-            cells.cluster,
-            n_replications=int(own.min()) if own.size else 0,
-            n_replications_max=int(own.max()) if own.size and own.max() != own.min() else None,
-        ),
-    )
-    n = n[filled]
-    if n.size < 2:
-        return out.replace(reason=f"2 items are needed, {n.size} given")
-    if n.max() < 2:
-        return out.replace(reason="2 replications of some item are needed, no item has more than 1")
-    mean = cells.mean[filled, c]
-    variance = np.where(n >= 2, cells.variance[filled, c], 0.0)
-    total = float(n.sum())
-    grand = float(np.dot(n, mean)) / total
-    inside = float(np.dot(variance, n - 1))
-    df = total - n.size
-    ms = score_matrix.MeanSquares(
-        items=float(np.dot(n, (mean - grand) ** 2)) / (n.size - 1),
-        replications=math.nan,
-        residual=math.nan,
-        within=inside / df,
-        n=float(n.size),
-        k=(total - float(np.dot(n, n)) / total) / (n.size - 1),
-        df_within=df,
-    )
-    value = float(icc_value("ICC(1,1)", ms))
-    if math.isnan(value):
-        return out.replace(reason="no score varies, so there is no variance to be reliable")
-    interval, notes = MeanSquareRatio.one_way(
-        n=n, mean=mean, within=variance * (n - 1), codes=cells.cluster[filled]
-    ).icc_interval(single=True, level=level)
-    details = {"k": ms.k, "ms_items": ms.items, "ms_within": ms.within}
-    return out.replace(estimate=value, interval=interval, notes=notes, details=details)

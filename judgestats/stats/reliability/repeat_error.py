@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.designs.cells import distinct_rows
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference import cluster_codes, distributions, jackknife
 from judgestats.stats.inference.keywords import Clustered, with_keywords
@@ -324,51 +323,6 @@ def repeat_pairs(
     values, places = np.unique(x[~np.isnan(x)], return_counts=True)
     parts = _pair_sums(np.sort(x, axis=1), _checked(scale, where=where))
     return _pairs_of(parts, codes, scale, values, places)
-
-
-def repeat_pairs_of_counts(
-    counts: ArrayLike, values: ArrayLike, *, scale: tuple[float, float], cluster: ArrayLike | None
-) -> RepeatPairs:
-    """`repeat_pairs` from how often each score was given.
-
-    Parameters
-    ----------
-    counts : array-like of int, shape (N, V)
-    values : array-like, shape (V,)
-        The scores, ascending.
-    scale : (float, float)
-    cluster : array-like, shape (N,), optional
-
-    Returns
-    -------
-    RepeatPairs
-
-    Raises
-    ------
-    InputError
-        If the scale is not ascending.
-
-    Examples
-    --------
-    >>> pairs = repeat_pairs_of_counts([[2, 1], [0, 3], [1, 2]], [7, 8], scale=(1, 10),
-    ...                                cluster=None)
-    >>> pairs.sem().estimate == repeat_pairs([[7, 7, 8], [8, 8, 8], [7, 8, 8]],
-    ...                                      scale=(1, 10)).sem().estimate
-    True
-    """
-    where = "repeat_pairs_of_counts"
-    table, scores = np.asarray(counts), np.asarray(values, dtype=float)
-    codes = cluster_codes(cluster, table.shape[0], where=where)
-    first, which = distinct_rows(table)
-    patterns = table[first].astype(np.int64)
-    widest = max(int(patterns.sum(axis=1).max(initial=1)), 1)
-    padded = np.column_stack([patterns, widest - patterns.sum(axis=1)])
-    spelled = np.tile(np.append(scores, np.nan), len(patterns))
-    ordered = np.repeat(spelled, padded.ravel()).reshape(len(patterns), widest)
-    parts = _pair_sums(ordered, _checked(scale, where=where))
-    return _pairs_of(
-        {k: v[which] for k, v in parts.items()}, codes, scale, scores, table.sum(axis=0)
-    )
 
 
 def _checked(scale: tuple[float, float], *, where: str) -> tuple[float, float]:

@@ -10,7 +10,6 @@ from judgestats.stats.reliability import (
     MeanSquareRatio,
     far_distance,
     repeat_pairs,
-    repeat_pairs_of_counts,
 )
 
 CLOSE = {"rel": 1e-8, "abs": 1e-12}
@@ -77,22 +76,6 @@ def test_two_judges_do_not_tell_of_others(declared):
     assert found.interval is None
     assert "two judges do not determine the variance of judges; ICC(A,1)" in found.notes[0].message
     assert icc(scores, form="ICC(A,1)", n_permutations=0).interval is not None
-
-
-@pytest.mark.parametrize("clustered", [False, True])
-def test_counts_give_what_scores_give(clustered):
-    rng = np.random.default_rng(3)
-    x = np.clip(np.round(rng.normal(7, 2, (30, 1)) + rng.normal(size=(30, 5))), 1, 10)
-    x[rng.random(x.shape) < 0.1] = np.nan
-    x[0, 0] = 1
-    cluster = np.arange(30) // 3 if clustered else None
-    counts = np.stack([(x == v).sum(axis=1) for v in range(1, 11)], axis=1)
-    ours = repeat_pairs_of_counts(counts, range(1, 11), scale=SCALE, cluster=cluster)
-    theirs = repeat_pairs(x, scale=SCALE, cluster=cluster)
-    for name in ("sem", "core_sem", "far_share", "sem_tail", "icc"):
-        for level in (0.9, 0.95):
-            assert getattr(ours, name)(level) == getattr(theirs, name)(level)
-    assert ours.mode_share == theirs.mode_share
 
 
 def test_permuted_repeats_and_another_origin_of_the_scale_change_nothing(declared):
