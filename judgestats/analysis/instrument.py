@@ -247,7 +247,7 @@ def _raters(frame: pd.DataFrame) -> pd.Series:
     """The judge with its settings: the condition without the source of the answer."""
     source = _source(frame)
     if not source:
-        return frame["condition"].astype(str)
+        return frame["condition"]
     others = [c for c in frame.columns if str(c).startswith("factor_") and c != source]
     return condition_labels(frame, others)
 
@@ -258,19 +258,19 @@ def _rated(frame: pd.DataFrame) -> pd.DataFrame:
     columns = ("item_id", "cluster", "score", "label", "replicate", source)
     used = [c for c in columns if c and c in frame]
     read = frame.loc[frame["score"].notna() & (frame["stage"] == "final"), used]
-    answer = read["item_id"].astype(str)
+    answer = read["item_id"]
     if source:
         present = read[source].notna() & (read[source].astype(str) != "")
-        read, answer = read[present], answer[present]
-        answer = answer + " / " + read[source].astype(str)
+        read = read[present]
+        answer = read["item_id"].astype(str) + " / " + read[source].astype(str)
     rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
     return rated.sort_values("replicate", kind="stable") if "replicate" in rated else rated
 
 
 def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """Each judge's leniency against all of them, from all repeats of the items they share."""
-    rated = _rated(frame)
-    if rated["_rater"].nunique() < 2:
+    rated = _rated(frame) if len(_raters(frame).unique()) > 1 else frame.iloc[:0]
+    if rated.empty or rated["_rater"].nunique() < 2:
         return []
     cells = ["_answer", "_rater", "_run"]
     if rated.duplicated([*cells[:2], "replicate"]).any():  # of several conditions

@@ -508,11 +508,10 @@ def _condition_measures(
     own: pd.DataFrame, subject: Subject, kind: str, results: Results
 ) -> Iterator[Measure]:
     """What is measured from the judgments of one condition."""
-    answered = own[~own["status"].isin(NOT_UNPARSED)]
+    answered = own.loc[~own["status"].isin(NOT_UNPARSED), ["status", "cluster"]]
     if len(answered):
-        lost = answered["status"].ne("ok").astype(float)
-        places = answered["cluster"].tolist()
-        yield share_measure("unparsed_share", lost.tolist(), places, subject=subject)
+        lost = answered["status"].ne("ok").to_numpy(float)
+        yield share_measure("unparsed_share", lost, answered["cluster"], subject=subject)
     if kind in {"scores", "pass_fail"}:
         yield from _label_measures(own, subject, results)
     if kind == "scores":

@@ -339,9 +339,9 @@ def _frames(arguments: Args, path: Path, words: dict[str, Any]) -> Iterator[pd.D
     options = TableOptions(**words)
     table = arguments.reader in {"auto", "table"}
     if table and path.exists() and is_streamed(path, options, arguments.stream):
-        from judgestats.data.large.reduce import large_frames
+        from judgestats.data.readers.large.reduce import condition_frames
 
-        yield from large_frames(path, options)
+        yield from condition_frames(path, options)
     else:
         yield read_judgments(path, reader=arguments.reader, **words, stream=arguments.stream)
 
@@ -359,7 +359,7 @@ def _audited(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
 def _merged(parts: Sequence[_AuditInput]) -> _AuditInput:
     """Audits of frames of conditions as one; conditions of different frames are not compared."""
     from judgestats.analysis.audit import merge_analyses, merged_plan
-    from judgestats.data.large.reduce import MOST_ROWS
+    from judgestats.data.readers.large.reduce import MOST_ROWS
 
     first = parts[0]
     designs = [p.declared.design for p in parts if p.declared.design is not None]

@@ -9,7 +9,6 @@ from judgestats.data.columns import Task as Task
 from judgestats.data.columns import setting_sent as setting_sent
 from judgestats.data.demo import demo_file as demo_file
 from judgestats.data.demo import demo_judgments as demo_judgments
-from judgestats.data.large.reduce import read_large as read_large
 from judgestats.data.parse import both_orders as both_orders
 from judgestats.data.parse import combined as combined
 from judgestats.data.parse import parse_judgments as parse_judgments
@@ -22,6 +21,7 @@ from judgestats.data.parse import unparsed_causes as unparsed_causes
 from judgestats.data.readers.columns import item_texts as item_texts
 from judgestats.data.readers.frame import parsed_frame as parsed_frame
 from judgestats.data.readers.interpretation import reading_of as reading_of
+from judgestats.data.readers.large.reduce import read_large as read_large
 from judgestats.data.readers.logs import open_log as open_log
 from judgestats.data.readers.preference_logs import read_rewardbench2_k8 as read_rewardbench2_k8
 from judgestats.data.readers.registry import EXPORTS as EXPORTS

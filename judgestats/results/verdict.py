@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
+from judgestats.arrays import Floats
 from judgestats.results.records import Number, Part, Plain
 
 SCHEMA = "judgestats.verdict/1"
@@ -161,16 +162,16 @@ class Measure(Part):
 
 
 def share_measure(
-    key: str, values: Sequence[float], clusters: Sequence[object], **more: object
+    key: str, values: Sequence[float] | Floats, clusters: Iterable[object], **more: object
 ) -> Measure:
     """A share as the mean of items' values between 0 and 1, with its variance over clusters.
 
     Parameters
     ----------
     key : str
-    values : sequence of float
+    values : sequence or ndarray of float
         One value per item.
-    clusters : sequence
+    clusters : sequence or Series
         The cluster of each item.
     **more
         Further fields of `Measure`.
@@ -194,7 +195,7 @@ def share_measure(
     import pandas as pd
 
     x = np.asarray(values, dtype=float)
-    codes, names = pd.factorize(np.asarray(clusters, dtype=object), use_na_sentinel=False)
+    codes, names = pd.factorize(pd.Series(clusters, dtype=None), use_na_sentinel=False)
     n, groups = x.size, len(names)
     p = math.fsum(x) / n if n else math.nan
     variance = math.nan

@@ -9,7 +9,7 @@ import pytest
 import judgestats as js
 from judgestats.cli import main
 from judgestats.data import read_large, reading_of
-from judgestats.data.large.reduce import large_frames
+from judgestats.data.readers.large.reduce import condition_frames
 from judgestats.data.readers.options import TableOptions
 from judgestats.errors import InputError
 
@@ -367,7 +367,7 @@ def test_very_many_judgments_are_audited_in_parts(tmp_path, capsys, monkeypatch)
     frame = _scores(clustered=True)
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     whole, _ = audited(tmp_path / "rows.parquet", capsys)
-    monkeypatch.setitem(large_frames.__kwdefaults__, "most_rows", 500)
+    monkeypatch.setitem(condition_frames.__kwdefaults__, "most_rows", 500)
     parts, _ = audited(tmp_path / "rows.parquet", capsys)
     for name in ("rows_in", "items", "clusters", "judgments", "unparsed", "repeats", "judges"):
         assert parts["reading"]["counts"][name] == whole["reading"]["counts"][name], name

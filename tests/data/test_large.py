@@ -156,7 +156,7 @@ def test_damaged_and_disagreeing_files(tmp_path, monkeypatch) -> None:
     with pytest.raises(InputError, match=r"read through|not readable"):
         read(tmp_path)
     (tmp_path / "a.parquet").write_bytes(whole)
-    monkeypatch.setattr("judgestats.data.large.dataset.MAX_ROW_GROUP", 10)
+    monkeypatch.setattr("judgestats.data.readers.large.dataset.MAX_ROW_GROUP", 10)
     with pytest.raises(InputError, match="row group 0"):
         read(tmp_path)
 

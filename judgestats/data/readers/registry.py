@@ -207,7 +207,7 @@ def read_judgments(
         refuse_edited(path)
         one_of("read_judgments", "stream", stream, ("auto", "yes", "no"))
         if reader in {"auto", "table"} and is_streamed(path, options, stream):
-            from judgestats.data.large.reduce import read_large
+            from judgestats.data.readers.large.reduce import read_large
 
             frame = read_large(path, options)
             frame.attrs["source"] = path.name

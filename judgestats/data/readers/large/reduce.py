@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from judgestats.data.columns import INTERLEAVED
-from judgestats.data.large import dataset
-from judgestats.data.large.reduced import (
+from judgestats.data.readers.checks import repeated_note
+from judgestats.data.readers.columns import VERDICTS, Remark, label_note
+from judgestats.data.readers.interpretation import ROLE_OF, add_roles
+from judgestats.data.readers.labels import with_one_label
+from judgestats.data.readers.large import dataset
+from judgestats.data.readers.large.reduced import (
     COSTS,
     FIRST_VALUE,
     STATUSES,
@@ -29,10 +33,6 @@ from judgestats.data.large.reduced import (
     labelled_judgments,
     leave_out_repeated,
 )
-from judgestats.data.readers.checks import repeated_note
-from judgestats.data.readers.columns import VERDICTS, Remark, label_note
-from judgestats.data.readers.interpretation import ROLE_OF, add_roles
-from judgestats.data.readers.labels import with_one_label
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.schema import kinds_by_value
 from judgestats.errors import InputError, printable
@@ -234,11 +234,11 @@ def read_large(path: Path, options: TableOptions, **limits: Any) -> pd.DataFrame
     >>> found["score"].tolist(), found["status"].tolist()
     ([7.0, 8.0, nan], ['ok', 'ok', 'missing'])
     """
-    [whole] = large_frames(path, options, most_rows=None, **limits)
+    [whole] = condition_frames(path, options, most_rows=None, **limits)
     return whole
 
 
-def large_frames(
+def condition_frames(
     path: Path, options: TableOptions, *, most_rows: int | None = MOST_ROWS, **limits: Any
 ) -> Iterator[pd.DataFrame]:
     """Read judgments of a large file as frames of whole conditions.

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judgestats.data.columns import INTERLEAVED, JUDGMENT
-from judgestats.data.large.dataset import ParquetJudgments, open_parquet
 from judgestats.data.readers.checks import REPEATED_SHARE
 from judgestats.data.readers.columns import holds_answers, repeats_verdict
 from judgestats.data.readers.labels import labelled_ids
+from judgestats.data.readers.large.dataset import ParquetJudgments, open_parquet
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.tables import read_frame
 from judgestats.data.schema import validate_parsed
