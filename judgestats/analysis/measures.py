@@ -510,7 +510,7 @@ def _condition_measures(
     """What is measured from the judgments of one condition."""
     answered = own.loc[~own["status"].isin(NOT_UNPARSED), ["status", "cluster"]]
     if len(answered):
-        lost = answered["status"].ne("ok").to_numpy(float)
+        lost = np.asarray(answered["status"].ne("ok"), dtype=float)
         yield share_measure("unparsed_share", lost, answered["cluster"], subject=subject)
     if kind in {"scores", "pass_fail"}:
         yield from _label_measures(own, subject, results)
