@@ -139,12 +139,6 @@ def lost_shares_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return {name: float(np.round(share, 12)) for name, share in lost_shares(counts).items()}
 
 
-def lost_metrics(table: pd.DataFrame) -> dict[str, float]:
-    """Both shares of a whole table of conditions, as metrics."""
-    rows = [{str(k): v for k, v in row.items()} for row in table.to_dict("records")]
-    return {f"quality/{name}": share for name, share in lost_shares_of(rows).items()}
-
-
 UNREPEATED = Limit(
     "No item was judged more than once by the same judge in the same way, so consistency cannot "
     "be estimated. Repeat 100 items.",

@@ -22,7 +22,7 @@ from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, corrected_results, drawing, rate_corrections
 from judgestats.analysis.validity_systems import disagreements, separated_scores
-from judgestats.arrays import Floats, Objects, mean_of_present
+from judgestats.arrays import Floats, mean_of_present
 from judgestats.data.parse import ScoreArray, score_array
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.labels import PART, coded_labels, with_labels
@@ -65,60 +65,13 @@ def verdict_validity(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
         Empty if nothing is labelled.
     """
     wide = _wide(asked)
-    return labelled_verdicts(
-        wide.to_numpy(float),
-        people_verdicts(asked, wide.index),
-        asked,
-        declared,
-        items=wide.index,
-        cluster=shared_clusters(clusters_of(asked, wide.index)),
-    )
-
-
-def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
-    """Human verdict per item: 1 pass, 0 fail, NaN where there is none or a tie.
-
-    Examples
-    --------
-    >>> f = pd.DataFrame({"item_id": ["x", "x", "y"], "label": ["pass", "fail", "pass"]})
-    >>> people_verdicts(f, pd.Index(["x", "y", "z"])).tolist()
-    [nan, 1.0, nan]
-    """
-    labels = asked["label"].map(_CODES).groupby(asked["item_id"], sort=False).mean()
-    # People who differ on an item leave it without a label that a verdict could be held to.
-    human = labels.reindex(items).where(lambda v: v != 0.5).round()
-    return np.asarray(human, dtype=np.float64)
-
-
-def labelled_verdicts(
-    judge: Floats,
-    human: Floats,
-    asked: pd.DataFrame,
-    declared: AnalysisPlan,
-    *,
-    items: pd.Index,
-    cluster: NDArray[Any] | None,
-) -> Found:
-    """What `verdict_validity` gives, from arrays.
-
-    Parameters
-    ----------
-    judge : ndarray, shape (items, judgments)
-        1 pass, 0 fail, NaN where there is none; the place of a judgment does not matter.
-    human : ndarray, shape (items,)
-    asked : DataFrame
-        Rows that show how labelled items were drawn (``chance``, ``category``).
-    declared : AnalysisPlan
-    items : Index
-    cluster : ndarray or None
-
-    Returns
-    -------
-    list of (str, str, Result)
-    """
+    judge, items = wide.to_numpy(float), wide.index
+    human = people_verdicts(asked, items)
     if not np.isfinite(human).any():
         return []
-    options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
+    options: dict[str, Any] = {
+        "cluster": shared_clusters(clusters_of(asked, items)), "level": declared.level
+    }  # fmt: skip
     share = mean_of_present(judge, 1)  # NaN: no verdict was parsed, so neither side
     majority = np.where(share == 0.5, np.nan, np.where(np.isnan(share), share, share > 0.5))
     drawn = drawing(asked, items, np.isfinite(human), majority, declared)
@@ -146,6 +99,21 @@ def labelled_verdicts(
         results.append(("people.by_k", "Accuracy by number of verdicts", by_k))
     results.append(disagreements(items, share, human, least=0.5))
     return results
+
+
+def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
+    """Human verdict per item: 1 pass, 0 fail, NaN where there is none or a tie.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"item_id": ["x", "x", "y"], "label": ["pass", "fail", "pass"]})
+    >>> people_verdicts(f, pd.Index(["x", "y", "z"])).tolist()
+    [nan, 1.0, nan]
+    """
+    labels = asked["label"].map(_CODES).groupby(asked["item_id"], sort=False).mean()
+    # People who differ on an item leave it without a label that a verdict could be held to.
+    human = labels.reindex(items).where(lambda v: v != 0.5).round()
+    return np.asarray(human, dtype=np.float64)
 
 
 def _rates(rates: ErrorRates, *, repeats: int) -> Found:
@@ -192,35 +160,6 @@ def score_validity(
     scores, human = scores[judged], human[judged]
     items = np.asarray(array.items, dtype=object)[judged]
     cluster = shared_clusters(np.asarray(array.clusters, dtype=object)[judged])
-    return labelled_scores(scores, human, asked, declared, items=items, cluster=cluster)
-
-
-def labelled_scores(
-    scores: Floats,
-    human: Floats,
-    asked: pd.DataFrame,
-    declared: AnalysisPlan,
-    *,
-    items: Objects,
-    cluster: NDArray[Any] | None,
-) -> Found:
-    """What `score_validity` gives, from arrays of the items that have a score.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (items, judgments)
-        NaN where there is none; the place of a judgment does not matter.
-    human : ndarray, shape (items,)
-    asked : DataFrame
-        Rows that show how labelled items were drawn (``chance``, ``category``).
-    declared : AnalysisPlan
-    items : ndarray
-    cluster : ndarray or None
-
-    Returns
-    -------
-    list of (str, str, Result)
-    """
     if not np.isfinite(human).any():
         return []
     if passes_of_items(asked) is not None:

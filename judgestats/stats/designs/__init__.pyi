@@ -5,7 +5,6 @@ from judgestats.stats.designs.cells import cell_statistics as cell_statistics
 from judgestats.stats.designs.count_table import CountTable as CountTable
 from judgestats.stats.designs.count_table import encode_verdicts as encode_verdicts
 from judgestats.stats.designs.count_table import rare_category_notes as rare_category_notes
-from judgestats.stats.designs.count_table import table_from_counts as table_from_counts
 from judgestats.stats.designs.score_matrix import AGGREGATES as AGGREGATES
 from judgestats.stats.designs.score_matrix import aggregate_replications as aggregate_replications
 from judgestats.stats.designs.score_matrix import as_paired as as_paired

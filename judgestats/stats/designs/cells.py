@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct
@@ -262,42 +261,3 @@ def statistics_of_sorted(ordered: Floats, common_r: int) -> dict[str, NDArray[An
 
 ELEMENTS = 4_000_000
 """Scores spelled out at once."""
-
-
-def distinct_rows(table: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Where each different row of small whole numbers first stands, and which one every row is.
-
-    Parameters
-    ----------
-    table : ndarray of int, shape (n, m)
-        Not negative.
-
-    Returns
-    -------
-    first : ndarray of int, shape (n_distinct,)
-    which : ndarray of int, shape (n,)
-
-    Notes
-    -----
-    Linear in the table (hashing, no sort of rows): rows are interpreted as numbers in mixed radix,
-    and renumbered before such a number could overflow.
-
-    Examples
-    --------
-    >>> first, which = distinct_rows(np.array([[1, 0], [0, 1], [1, 0]]))
-    >>> first.tolist(), which.tolist()
-    ([0, 1], [0, 1, 0])
-    """
-    key = np.zeros(table.shape[0], dtype=np.int64)
-    size = 1
-    for column in table.T:
-        base = int(column.max(initial=0)) + 1
-        if size * base > 2**62:
-            key, distinct = pd.factorize(key)
-            size = len(distinct)
-        key = key * base + column
-        size *= base
-    which, distinct = pd.factorize(key)
-    first = np.full(len(distinct), table.shape[0], dtype=np.int64)
-    first[which[::-1]] = np.arange(table.shape[0] - 1, -1, -1)
-    return first, which.astype(np.int64)

@@ -232,41 +232,6 @@ def count_table(
     )
 
 
-def table_from_counts(counts: ArrayLike, *, categories: Sequence[Any]) -> CountTable:
-    """A count table from counts made elsewhere (who gave which verdict is then unknown).
-
-    Parameters
-    ----------
-    counts : array-like, shape (n_items, n_categories)
-        Non-negative whole numbers.
-    categories : sequence
-        One name for each column.
-
-    Returns
-    -------
-    CountTable
-
-    Raises
-    ------
-    InputError
-        If the counts are not whole numbers or do not fit the categories.
-
-    Examples
-    --------
-    >>> table_from_counts([[2, 1], [0, 3]], categories=["A", "B"]).per_item
-    array([3., 3.])
-    """
-    table = np.asarray(counts, dtype=float)
-    fits = table.ndim == 2 and table.shape[0] > 0 and table.shape[1] == len(categories)
-    if not fits or not np.all(np.isfinite(table)) or np.any((table < 0) | (table % 1 != 0)):
-        raise InputError(
-            "table_from_counts: counts must be non-negative whole numbers, one row per item and "
-            f"one column for each of the {len(categories)} categories, got shape {table.shape}. "
-            "Count the verdicts with count_table(verdicts)."
-        )
-    return CountTable(counts=table, categories=tuple(categories), given=True)
-
-
 RARE = 10
 """Items' worth of verdicts off the main category below which kappa's intervals fall short."""
 

@@ -87,15 +87,6 @@ class RunSums:
             df_within=int(n.sum() - n.size),
         )
 
-    def __add__(self, other: RunSums) -> RunSums:
-        return RunSums(
-            shifts=self.shifts + other.shifts,
-            judged=self.judged | other.judged,
-            design=self.design + other.design,
-            within=self.within + other.within,
-            df_within=self.df_within + other.df_within,
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunTest:
@@ -431,37 +422,10 @@ def run_component(
     check_axes("run_component", "scores", x, "items x judges x runs", (1, 1, 1))
     codes = cluster_codes(cluster, x.shape[0], where="run_component")
     n = int(codes.max()) + 1
-    sums = []
+    listed = []
     for j in range(x.shape[1]):
         own = x[:, j, :]
-        sums.append(RunSums.from_scores(own[:, run_columns(own)], codes, n))
-    return component_of_sums(sums, interleaved=interleaved, seed=seed)
-
-
-def component_of_sums(
-    judges: Iterable[RunSums], *, interleaved: bool = False, seed: int = 0
-) -> RunComponent:
-    """`run_component` from the sums of each judge.
-
-    Parameters
-    ----------
-    judges : iterable of RunSums
-    interleaved : bool
-    seed : int
-
-    Returns
-    -------
-    RunComponent
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(40, 2, 6))
-    >>> sums = [RunSums.from_scores(x[:, j], np.arange(40), 40) for j in range(2)]
-    >>> component_of_sums(sums).p_value == run_component(x).p_value
-    True
-    """
-    listed = list(judges)
+        listed.append(RunSums.from_scores(own[:, run_columns(own)], codes, n))
     permuted = max((int(own.judged.sum()) for own in listed), default=0) < _EXACT
     rng = np.random.default_rng(seed)
     df, ms_run, ms_residual, k, df_residual = np.zeros(5)

@@ -21,35 +21,6 @@ from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuf
 from judgestats.stats.reliability.omega_fit import OmegaEstimate, fit
 
 
-def alpha_from_covariance(covariance: Floats) -> Floats:
-    r"""Alpha of one or a stack of covariance (or correlation) matrices.
-
-    Parameters
-    ----------
-    covariance : ndarray, shape (..., k, k)
-
-    Returns
-    -------
-    ndarray, shape (...)
-        :math:`\frac{k}{k-1}\left(1 - \frac{\mathrm{tr}\,S}{1'S1}\right)`; NaN where the sum has
-        no variance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> alpha_from_covariance(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6)
-    np.float64(0.666667)
-    """
-    k = covariance.shape[-1]
-    trace = np.trace(covariance, axis1=-2, axis2=-1)
-    total = covariance.sum(axis=(-2, -1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = k / (k - 1) * (1 - trace / total)
-    # Columns that cancel leave a total of rounding errors: no variance, hence no reliability.
-    out: Floats = np.where(total > 1e-12 * trace, value, np.nan)
-    return out
-
-
 def with_interval(
     fitted: OmegaEstimate,
     data: Floats,

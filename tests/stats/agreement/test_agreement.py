@@ -21,7 +21,7 @@ from judgestats.stats import (
     unanimous_agreement,
     vote_share_reliability,
 )
-from judgestats.stats.designs import CountTable, table_from_counts
+from judgestats.stats.designs import CountTable
 from judgestats.stats.designs.count_table import count_table
 from judgestats.stats.inference import Estimate
 
@@ -165,7 +165,9 @@ def test_options_are_checked() -> None:
     with pytest.raises(InputError, match="numeric"):
         krippendorff_alpha([["A", "B"]], metric="interval")
     with pytest.raises(InputError, match="counts alone"):
-        fleiss_kappa(table_from_counts([[2, 1], [0, 3]], categories="ab"), n_permutations=9)
+        fleiss_kappa(
+            CountTable(counts=np.array([[2.0, 1], [0, 3]]), categories=("a", "b")), n_permutations=9
+        )
     with pytest.raises(InputError, match="equally long"):
         cohen_kappa(["a", "b"], ["a"])
     with pytest.raises(InputError, match="cluster"):
@@ -245,7 +247,7 @@ def test_anova_vote_share_is_the_icc_of_the_indicators() -> None:
     p = counts / r
     msb = r * np.sum((p - p.mean(axis=0)) ** 2) / (n - 1)
     msw = np.sum(p * (1 - p)) * r / (n * (r - 1))
-    table = table_from_counts(counts, categories="abc")
+    table = CountTable(counts=np.asarray(counts, float), categories=tuple("abc"), given=True)
     one = vote_share_reliability(table)
     assert one.estimate == pytest.approx((msb - msw) / (msb + (r - 1) * msw), abs=1e-12)
     assert vote_share_reliability(table, k=None).estimate == pytest.approx(1 - msw / msb, abs=1e-12)
@@ -268,7 +270,7 @@ def test_anova_is_unbiased_where_kappa_is_low() -> None:
     found = {"kappa": [], "anova": []}
     for _ in range(400):
         pi = rng.dirichlet([1.0, 1.0, 0.5], size=8)  # concentration 2.5: rho = 1 / 3.5 = .286
-        table = table_from_counts(rng.multinomial(20, pi), categories="abc")
+        table = CountTable(counts=rng.multinomial(20, pi).astype(float), categories=tuple("abc"))
         for name, estimates in found.items():
             estimates.append(value(vote_share_reliability, table, estimator=name))
     assert np.mean(found["kappa"]) == pytest.approx(0.25, abs=0.02)

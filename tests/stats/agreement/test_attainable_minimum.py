@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from judgestats import stats
 from judgestats.stats import agreement
-from judgestats.stats.designs import table_from_counts
+from judgestats.stats.designs import CountTable
 
 counts = arrays(
     np.int8, st.tuples(st.integers(2, 9), st.integers(2, 4)), elements=st.integers(0, 5)
@@ -31,7 +31,9 @@ def keeps_above(estimate, least):
 @settings(max_examples=150, deadline=None)
 @given(counts)
 def test_estimates_and_intervals_keep_above_the_least_value(found):
-    table = table_from_counts(found.astype(float), categories="abcd"[: found.shape[1]])
+    table = CountTable(
+        counts=found.astype(float), categories=tuple("abcd"[: found.shape[1]]), given=True
+    )
     r, q = table.per_item, found.shape[1]
     even = agreement.least_against_even_chance(r, n_categories=q)
     for estimate, least in (
@@ -79,7 +81,7 @@ def test_one_pair_of_verdicts_with_all_the_agreement_has_no_impossible_kappa():
 
 
 def test_the_least_values_are_reached_where_all_items_are_judged_alike():
-    table = table_from_counts(np.full((6, 3), 2.0), categories="abc")
+    table = CountTable(counts=np.full((6, 3), 2.0), categories=tuple("abc"), given=True)
     assert stats.vote_share_reliability(table).estimate == pytest.approx(-1 / 5)
     assert agreement.least_vote_share(table.per_item, estimator="anova") == pytest.approx(-1 / 5)
     assert stats.fleiss_kappa(table).estimate == pytest.approx(-1 / 5)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats.designs import encode_verdicts, rare_category_notes, table_from_counts
+from judgestats.stats.designs import encode_verdicts, rare_category_notes
 from judgestats.stats.designs.count_table import count_table
 
 
@@ -62,11 +62,6 @@ def test_a_table_is_not_recounted_under_other_categories() -> None:
     assert count_table(table) is table
     with pytest.raises(InputError, match="count table"):
         count_table(table, categories=["A", "B", "C"])
-
-
-def test_counts_alone_must_be_whole() -> None:
-    with pytest.raises(InputError, match="whole numbers"):
-        table_from_counts([[0.5, 1]], categories=["A", "B"])
 
 
 def test_rare_categories_are_warned_about_only_when_rare() -> None:

@@ -32,6 +32,7 @@ from judgestats.data.readers.large.reduced import (
     equal_repeats,
     labelled_judgments,
     leave_out_repeated,
+    text_index,
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.schema import kinds_by_value
@@ -290,7 +291,7 @@ def condition_frames(
 def _groups(
     found: Mapping[str, ReducedJudgments], most_rows: int | None
 ) -> list[dict[str, list[int]]]:
-    """Columns of each criterion, by frames of at most so many rows where one condition is less."""
+    """Columns of each criterion, by frames of at most `most_rows`, at least one condition each."""
     groups: list[dict[str, list[int]]] = []
     held = math.inf
     for name, reduced in found.items():
@@ -375,7 +376,7 @@ def _unlabelled(
     """Judgments of one criterion, in these columns, on items that are not among the labelled."""
     if labelled is not None:
         own = labelled[labelled["criterion"] == criterion] if criterion else labelled
-        held = np.isin(np.asarray(reduced.items, dtype=object), own["item_id"].unique())
+        held = reduced.items.isin(own["item_id"].unique())
         reduced = replace(reduced, board=np.where(held[:, None, None], 0, reduced.board))
     frame = reduced.judgments(places)
     return frame.assign(criterion=constant(criterion, len(frame))) if criterion else frame
@@ -625,11 +626,12 @@ class _Pass:
         board = self.board[:n, :k]
         used = int(np.flatnonzero(board.any(axis=(0, 1))).max()) + 1
         held = np.count_nonzero(board, axis=(0, 2)).tolist()
+        items = text_index(self.coder.items.values)
         return ReducedJudgments(
-            items=self.coder.items.values,
+            items=items,
             cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
             cluster_names=(
-                self.coder.clusters.values if "cluster" in self.names else self.coder.items.values
+                text_index(self.coder.clusters.values) if "cluster" in self.names else items
             ),
             columns=tuple(self.described(c, held[c]) for c in range(k)),
             values=self.coder.values.values,

@@ -25,7 +25,7 @@ from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
 STATUSES = tuple(status.value for status in Status if status is not Status.OK)
-"""Why there is no verdict; the board holds 1 + the place here."""
+"""Why there is no verdict; a byte of the board is 1 + the index here."""
 FIRST_VALUE = 1 + len(STATUSES)
 _CONSTANT = ("category", "choice", "cost_usd", "latency_s", "reason", "score", "stage",
              "tokens_in", "tokens_out")  # fmt: skip
@@ -55,24 +55,24 @@ class ReducedJudgments:
 
     Attributes
     ----------
-    items : tuple of str
+    items : Index of str
         In order of first appearance.
     cluster : ndarray of int, shape (n_items,)
         Code of each item's cluster.
-    cluster_names : tuple of str
+    cluster_names : Index of str
         By code.
     columns : tuple of Column
-        Conditions, each in its orders of presentation.
+        Conditions, one for each order of presentation.
     values : tuple
         The different scores (numbers) or choices (texts) that occur.
     board : ndarray of uint8, shape (n_items, n_columns, n_repeats)
-        0: not asked; 1 + the place of a status in `STATUSES`: no verdict; `FIRST_VALUE` + the
-        place of a value: this verdict.
+        0 if not asked. 1 + the index of a status in `STATUSES` if there is no verdict.
+        `FIRST_VALUE` + the index of the value if there is one.
     repeats : ndarray of int, shape (n_repeats,)
         What the repeats are numbered.
     n_files, n_rows, n_left_out, n_filtered : int
-        Files, rows that were read, rows that were left out as the user said, and those of these
-        that people did not give.
+        Files, rows that were read, rows that the user left out, and these without rows of human
+        raters.
     verdict : str
         The column with the verdicts.
     words : mapping
@@ -87,9 +87,9 @@ class ReducedJudgments:
         What the columns were interpreted as, and what the data leave open, in sentences.
     """
 
-    items: tuple[str, ...]
+    items: pd.Index
     cluster: NDArray[np.int64]
-    cluster_names: tuple[str, ...]
+    cluster_names: pd.Index
     columns: tuple[Column, ...]
     values: tuple[Any, ...]
     board: NDArray[np.uint8]
@@ -122,8 +122,8 @@ class ReducedJudgments:
         Examples
         --------
         >>> column = Column(label="j", order="", judge="j", temperature=1.0, factors={}, costs={})
-        >>> r = ReducedJudgments(items=("x",), cluster=np.zeros(1, dtype=np.int64),
-        ...     cluster_names=("x",), columns=(column,), values=(7.0, 8.0),
+        >>> r = ReducedJudgments(items=text_index(["x"]), cluster=np.zeros(1, dtype=np.int64),
+        ...     cluster_names=text_index(["x"]), columns=(column,), values=(7.0, 8.0),
         ...     board=np.array([[[FIRST_VALUE + 1, FIRST_VALUE]]], dtype=np.uint8),
         ...     repeats=np.array([0, 1]), n_files=1, columns_read={}, words={})
         >>> r.judgments()[["item_id", "condition", "replicate", "score", "status"]].to_dict("list")
@@ -150,8 +150,10 @@ class ReducedJudgments:
             "judge": texts(c.judge for c in columns),
             "temperature": numbers(c.temperature for c in columns),
             "order": texts(c.order for c in columns),
-            "item_id": coded(item.astype(np.int32), self.items),
-            "cluster": coded(self.cluster[item].astype(np.int32), self.cluster_names),
+            "item_id": pd.Categorical.from_codes(item.astype(np.int32), self.items),
+            "cluster": pd.Categorical.from_codes(
+                self.cluster[item].astype(np.int32), self.cluster_names
+            ),
             "replicate": self.repeats.astype(
                 np.int16 if self.repeats.max() < 1 << 15 else np.int32
             )[run],
@@ -173,8 +175,13 @@ class ReducedJudgments:
 
 
 def coded(codes: NDArray[Any], texts: Iterable[str]) -> pd.Categorical:
-    """Texts by their places among these."""
-    return pd.Categorical.from_codes(codes, pd.Index([*texts], dtype="str"))
+    """A categorical column from the codes of these texts."""
+    return pd.Categorical.from_codes(codes, text_index(texts))
+
+
+def text_index(texts: Iterable[str]) -> pd.Index:
+    """Texts as categories."""
+    return pd.Index([*texts], dtype="str")
 
 
 def constant(value: Any, size: int) -> Any:
