@@ -209,7 +209,7 @@ def doctor_file(arguments: Args) -> int:
     lines = textwrap.wrap(f"{first}{rest}.", width, subsequent_indent="       ")
     lines += [*textwrap.wrap(" · ".join(_file_facts(path, frame)), width), ""]
     place, columns = len(lines), []
-    if frame.attrs["reader"] == "table":
+    if frame.attrs["reader"] == "table" and "files" not in frame.attrs:
         named = frame.attrs.get("columns_read", {}).items()
         used = {theirs: ROLE_OF.get(ours, ours) for ours, theirs in named}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}

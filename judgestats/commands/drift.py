@@ -13,6 +13,7 @@ from judgestats.commands.options import TABLE
 from judgestats.data.readers.interpretation import open_question_record
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.errors import InputError, guard_output
+from judgestats.files.tables import is_parquet
 from judgestats.results import Results, change_outcome, change_sentences, write_results
 from judgestats.runner import display as console
 from judgestats.runner.display import announce_progress, finish, show
@@ -93,7 +94,7 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
     runs = [arguments.first, arguments.second, arguments.baseline]
     words = {k: v for k, v in reading_options(arguments).items() if k != "labels"}
     of_files = [name for name in words if name != "values"]
-    if of_files and not any(run and Path(run).is_file() for run in runs):
+    if of_files and not any(run and _holds_judgments(run) for run in runs):
         raise InputError(
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
@@ -113,14 +114,14 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             duplicates=arguments.duplicates,
         )
     whose = (arguments.first, arguments.second)
-    if not any(Path(run).is_file() for run in whose):
+    if not any(map(_holds_judgments, whose)):
         analysis = with_parameters(analysis, *map(facts_of_run, whose))
     names = [console.file_called(Path(run)) if Path(run).exists() else _short(run) for run in whose]
     about = {
         "kind": "drift",
         "title": f"drift: {names[0]} to {names[1]}",
         "command": _command(arguments),
-        **simulated_in(facts_of_run(run) for run in runs if run and not Path(run).is_file()),
+        **simulated_in(facts_of_run(run) for run in runs if run and not _holds_judgments(run)),
     }
     results = analysis.records(about)
     whole = f"{_command(arguments, short=True)} --all"
@@ -153,7 +154,7 @@ def _both(arguments: Args, words: Mapping[str, Any]) -> tuple[DataFrame, DataFra
     for side in _SIDES:
         run, labels = getattr(arguments, side), arguments.labels if side == "first" else ""
         own, said = dict(words), [w for w in repeated_options(arguments) if w[:9] != "--labels "]
-        said = said if Path(run).is_file() else []
+        said = said if _holds_judgments(run) else []
         if text := getattr(arguments, f"{side}_options"):
             given = parse_options(f"judgestats drift --{side}-options", TABLE, text)
             own |= {k: v for k, v in reading_options(given).items() if k != "labels"}
@@ -266,17 +267,24 @@ def _command(arguments: Args, *, short: bool = False) -> str:
     return " ".join([shlex.join(words), *again])
 
 
+def _holds_judgments(named: str) -> bool:
+    """Whether a file, or a folder of Parquet, is named rather than a run."""
+    path = Path(named)
+    own = any((path / file).is_file() for file in ("results.json", "artifacts/results.json"))
+    return path.is_file() or (path.is_dir() and not own and is_parquet(path))
+
+
 def _load_judgments(
     run: str, labels: str, words: Mapping[str, Any], *, quiet: bool = False
 ) -> DataFrame:
     """The judgments of a run, or of a file as `judgestats analyze` reads it, with labels."""
-    if not Path(run).is_file():
+    from judgestats.api import read_judgments
+
+    if not _holds_judgments(run):
         frame = run_judgments(run)
         values = words.get("values")
         frame = with_stated_words(frame, values) if values else frame
         return with_labels(Path(run), frame, Path(labels), values=values) if labels else frame
-    from judgestats.api import read_judgments
-
     frame = read_judgments(run, **words, **({"labels": labels} if labels else {}))
     notes = (f"Note: {note}" for note in frame.attrs["notes"])
     if not quiet:

@@ -289,6 +289,11 @@ def test_every_entrance_reads_a_large_file_alike(tmp_path, capsys, monkeypatch) 
         change = json.loads(capsys.readouterr().out)["results"]["results"]
         found.append((counts, code, gate, change))
     assert found[0] == found[1]
+    _write(_passes(), tmp_path / "parts", shuffle=None)
+    assert main(["doctor", str(tmp_path / "parts")]) == 0
+    assert capsys.readouterr().out.startswith("READY")
+    main(["drift", str(tmp_path / "parts"), str(tmp_path / "parts"), "--json"])
+    assert json.loads(capsys.readouterr().out)["results"]["results"] == found[1][3]
 
 
 def test_null_references_stop_where_they_cannot_be_drawn(tmp_path) -> None:

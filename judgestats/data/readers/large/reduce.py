@@ -198,7 +198,7 @@ BOARD_BYTES = 1 << 30
 
 
 MOST_ROWS = 10_000_000
-"""Judgments that are audited at once, in some 2 GiB."""
+"""Judgments that are audited at once, in some 3 GiB."""
 
 
 def read_large(path: Path, options: TableOptions, **limits: Any) -> pd.DataFrame:
@@ -254,7 +254,7 @@ def condition_frames(
     Yields
     ------
     DataFrame
-        As `read_large` gives it. ``attrs["parts"]`` is the number of frames.
+        As `read_large` gives it. ``attrs["frames"]`` is the number of frames.
     """
     if len(options.item) == 1:
         mapping = {**options.mapping, "item_id": options.item[0]}
