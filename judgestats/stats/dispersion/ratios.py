@@ -534,7 +534,7 @@ def exchange_ratio(
     power : {1, 2}
         2 where the dispersions are squares.
     seed : int or None
-        Of the exchanges drawn with more than `EXACT` clusters.
+        Of the exchanges drawn with more than `EXACT` clusters, and of blocks of clusters.
     n_draws : int
         Their number.
 
@@ -556,8 +556,8 @@ def exchange_ratio(
     keys = np.round(sums / max(float(sums.max(initial=0.0)), 1e-300), 9)
     sums = sums[np.lexsort((keys[:, 0], keys.min(axis=1), np.round(keys.sum(axis=1), 9)))]
     g = len(sums)
-    if g > MOST_EXCHANGED:  # whole blocks of clusters are exchanged, which is as exact
-        blocks = np.arange(g) % MOST_EXCHANGED
+    if g > MOST_EXCHANGED:  # exact with blocks drawn without regard to which side is larger
+        blocks = np.random.default_rng(seed).spawn(1)[0].permutation(g) % MOST_EXCHANGED
         sums = cluster_sums(sums, blocks)
     total_a, total_b = (float(v) for v in sums.sum(axis=0))
     reason = "no repeats of a judge differ" if g else "no item is shared"

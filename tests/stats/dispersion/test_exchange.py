@@ -71,6 +71,14 @@ def test_order_of_items_and_of_judges_leave_the_comparison():
     assert turned.limits().low == pytest.approx(1 / found.limits().high, rel=1e-9)
 
 
+def test_blocks_of_tied_clusters_have_the_p_of_single_exchanges():
+    for seed in range(12):
+        a, b = np.random.default_rng(seed).integers(0, 3, size=(2, 9000)).astype(float)
+        z = abs(float(np.sum(b - a))) / math.sqrt(float(np.sum((b - a) ** 2)))
+        found = exchange_ratio(a, b, np.arange(9000), power=1)
+        assert found.p_value == pytest.approx(math.erfc(z / math.sqrt(2)), abs=0.08)
+
+
 def test_what_cannot_be_bounded_says_so_and_keeps_its_p():
     a, b = np.r_[np.ones(3), np.zeros(37)], np.r_[np.zeros(3), np.ones(3), np.zeros(34)]
     few = exchange_ratio(a, b, np.arange(40), power=1)
