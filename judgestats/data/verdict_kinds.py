@@ -460,12 +460,10 @@ _CODES = (-1, -9, -99, -999, 99, 999, 9999)
 def _codes(distinct: Sequence[Any]) -> set[float]:
     """Those of them that stand next to scores from 0, below them or far above them."""
     numbers = numbers_of(distinct)
-    found: set[float] = set()
-    for code in set(_CODES) & set(numbers):
-        others = numbers[(numbers != code) & ~np.isnan(numbers)]
-        alone = len(np.unique(others)) > 1 and (others >= 0).all()
-        found |= {code} if alone and (code < 0 or code > 9 * others.max()) else set()
-    return found
+    others = np.unique(numbers[~np.isnan(numbers) & ~np.isin(numbers, _CODES)])
+    if len(others) < 2 or others[0] < 0:
+        return set()
+    return {code for code in _CODES if code in numbers and not 0 <= code <= 9 * others[-1]}
 
 
 def _statuses(

@@ -572,6 +572,14 @@ REFUSED = {
         ["--values", "99=missing"],
         {"judgments": 30, "missing": 10},
     ),
+    "two codes among scores": (
+        table(
+            "item,judge,score", lambda r: [(i, "gpt", [1, 3, 5, -1, -9][i % 5]) for i in range(40)]
+        ),
+        ["'-1' (8), '-9' (8)", "--values='-1=WHAT,-9=WHAT'"],
+        ["--values=-1=unparsed,-9=missing"],
+        {"judgments": 24, "unparsed": 8, "missing": 8},
+    ),
     "letters as grades": (
         table("item,judge,grade", lambda r: [(i, "gpt", "ABCDF"[i % 5]) for i in range(40)]),
         ["--kind category"],

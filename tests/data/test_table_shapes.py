@@ -134,6 +134,38 @@ def test_columns_of_judges_orders_and_people():
     assert {"label_annotator1", "label_annotator3"} <= set(found.columns)
 
 
+LABELLED = {
+    "ann": "someone", "quality": [1, 2, 3], "overall_quality": [3, 2, 1],
+    "ann_quality": 1, "ann_overall_quality": 3,
+}  # fmt: skip
+
+
+def test_labels_named_after_criteria_are_those_of_the_whole_name():
+    wide = ["criterion=quality,overall_quality", "person=ann_*"]
+    found = read_judgments(pd.DataFrame({"item": range(3), **LABELLED}), wide=wide)
+    said = found.groupby("factor_criterion")["label"].unique()
+    assert said.map(list).to_dict() == {"quality": ["1"], "overall_quality": ["3"]}
+    assert "human labels = 1 rater" in found.attrs["understood"][1]
+
+
+@pytest.mark.parametrize(
+    ("names", "unclear"),
+    [
+        (("quality", "overall_quality", "ann_*", "rater_9"), "rater_9"),
+        (("q_1", "q_2", "rater_*"), "rater_1"),
+    ],
+)
+def test_labels_on_one_criterion_or_on_all_are_refused(names, unclear):
+    *criteria, people = names[:3]
+    frame = pd.DataFrame({"item": range(3), **LABELLED}).assign(rater_9=2)
+    if criteria == ["q_1", "q_2"]:
+        frame = pd.DataFrame({"item": range(3), "q_1": [1, 2, 3], "q_2": [3, 2, 1]})
+        frame = frame.assign(rater_1=1, rater_2=2)
+    person = ",".join([people, *names[3:]])
+    with pytest.raises(InputError, match=f"'{unclear}' may hold labels on one criterion or on all"):
+        read_judgments(frame, wide=[f"criterion={','.join(criteria)}", f"person={person}"])
+
+
 def test_criteria_are_each_read_as_what_they_are():
     rows = [
         {"item": f"i{i}", "criterion": c, "trial": t, "verdict": v}

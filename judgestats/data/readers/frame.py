@@ -290,7 +290,7 @@ def _labels_from(frame: pd.DataFrame, names: Mapping[str, str], options: TableOp
     if isinstance(options.labels, (str, Path)):
         return f"{Path(options.labels).name}{of}, joined by item"
     if "label" not in names and options.labels is None:
-        return raters
+        return raters if people else "1 rater"
     return f"{names.get('label', 'joined by item')}{of}"
 
 

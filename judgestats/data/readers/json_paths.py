@@ -148,7 +148,7 @@ def records_with_objects(table: DataFrame, *, texts: bool = True) -> list[dict[A
         cells = column.dropna()
         first = cells.iloc[0] if len(cells) else None
         if texts and isinstance(first, str) and first.lstrip()[:1] in {"[", "{"}:
-            read = cells.map(json_cell)
+            read = column.map(json_cell)
             held[name] = read if 10 * read.map(_is_tree).sum() >= 9 * len(cells) else column
         elif _is_tree(first):
             held[name] = column.map(_as_json)

@@ -99,12 +99,14 @@ def long_of(
 
 
 def labels_by_criterion(
-    table: pd.DataFrame, columns: Sequence[str]
+    source: Path | str, table: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The table with a column of labels per person, from one per person and criterion.
 
     Parameters
     ----------
+    source : Path or str
+        Named in errors.
     table : DataFrame
         With a column ``criterion``, as `long_of` makes it.
     columns : sequence of str
@@ -113,29 +115,41 @@ def labels_by_criterion(
     Returns
     -------
     tuple of DataFrame and tuple of str
-        As given where the name of a column does not hold that of a criterion.
+        As given where no name of a column ends or begins with that of a criterion.
+
+    Raises
+    ------
+    InputError
+        Some names do and others do not, or criteria are numbers, as persons may be.
 
     Examples
     --------
     >>> labels = {"human_tone": [1, 1], "human_depth": [2, 2]}
     >>> t = pd.DataFrame({"criterion": ["tone", "depth"], **labels})
-    >>> labels_by_criterion(t, list(labels))[0]["human"].tolist()
+    >>> labels_by_criterion("my.csv", t, list(labels))[0]["human"].tolist()
     [1, 2]
     """
-    criteria = list(pd.unique(table["criterion"])) if "criterion" in table else []
+    criteria = list(map(str, pd.unique(table["criterion"]))) if "criterion" in table else []
     people: dict[str, dict[str, str]] = {}
-    for column in columns:
-        for one in (str(c) for c in criteria):
-            if m := re.fullmatch(
-                rf"(.+)[\W_]{re.escape(one)}|{re.escape(one)}[\W_](.+)", column, re.I
-            ):
+    for column in columns if len(criteria) > 1 else ():
+        for one in sorted(criteria, key=len, reverse=True):
+            name = re.escape(one)
+            if m := re.fullmatch(rf"(.+)[\W_]{name}|{name}[\W_](.+)", column, re.I):
                 people.setdefault(m[1] or m[2], {})[one] = column
-    named = {column for own in people.values() for column in own.values()}
-    if len(criteria) < 2 or named != set(columns):
+                break
+    named = {one: column for own in people.values() for one, column in own.items()}
+    if not named:
         return table, tuple(columns)
+    unclear = set(columns).difference(*(own.values() for own in people.values()))
+    unclear |= {column for one, column in named.items() if one.isdigit()}
+    if unclear:
+        raise InputError(
+            f"{source}: --wide person: {min(unclear)!r} may hold labels on one criterion or on "
+            "all. Name every column of labels after a criterion in words, e.g. tone, human_tone."
+        )
     none = pd.Series(None, table.index, dtype=object)
-    said = {name: none.copy() for name in people}
-    for name, own in people.items():
+    said = {f"{name}_label" if name in table else name: none.copy() for name in people}
+    for name, own in zip(said, people.values(), strict=True):
         for criterion, column in own.items():
             said[name] = said[name].mask(table["criterion"] == criterion, table[column])
     return table.drop(columns=list(columns)).assign(**said), tuple(said)

@@ -554,7 +554,7 @@ def _reshaped(
             mapping[own] = own
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
             mapping["raw_text" if options.parse else "verdict"] = "verdict"
-    table, people = labels_by_criterion(table, people)
+    table, people = labels_by_criterion(source, table, people)
     paths = [*mapping.values(), *_paths(options)]
     table = with_paths(source, table, paths)
     if run := mapping.pop("run", ""):
