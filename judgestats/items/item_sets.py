@@ -86,10 +86,10 @@ GIVEN: Mapping[str, str] = {
     "tulu3": "the study drew 10,000 instructions of Tulu 3's mixture "
     "(huggingface.co/datasets/allenai/tulu-3-sft-mixture, ODC-BY and its parts' licences); "
     "give them as items=FILE with the columns id and question",
-    "pandalm": "PandaLM's test set is no item set since 0.3.0: give a table with the columns "
+    "pandalm": "PandaLM's test set is not an item set any more: give a table with the columns "
     "question, response_a, response_b, winner and annotator",
 }
-"""Sets that nobody can fetch by an address, or that were one: what to give instead."""
+"""Names of sets without an address here, with what to give instead."""
 
 
 def fetch_path(name: str) -> Path:

@@ -373,7 +373,7 @@ def _first(error: ValueError) -> str:
     fault = faults()[0]
     place = ""
     steps = fault["loc"]
-    if steps[:1] == ("results",):  # behind the index stands the kind, which is no place
+    if steps[:1] == ("results",):  # the kind follows the index and is not a place
         steps = (*steps[:2], *steps[3:])
     for step in steps:
         place += f"[{step}]" if isinstance(step, int) else f".{step}"
@@ -450,7 +450,7 @@ def write_results(path: Path, results: Results) -> None:
 MANIFEST = "manifest.json"
 """Digests of a run's frames and of its results, and the scale of its scores."""
 _FARTHEST = 1e15
-"""Ends of a scale lie below it; no text, NaN, or number of many digits is an end."""
+"""Upper bound of the ends of a scale. Text, NaN, and numbers of many digits are refused."""
 
 
 def manifest_of(run: Path) -> dict[str, Any]:
@@ -511,7 +511,7 @@ _FIELDS = {
 
 
 def csv_rows(results: Results) -> list[dict[str, Any]]:
-    """One row an estimate, test or comparison: numbers at full precision."""
+    """One row per estimate, test or comparison, with numbers at full precision."""
     return [
         _row(record)
         for record in results.results

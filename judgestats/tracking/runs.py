@@ -568,7 +568,8 @@ def run_files() -> Iterator[Path]:
             stop.add_note(f"The plan is kept in {kept}.")
         raise
     finally:
-        shutil.rmtree(folder, ignore_errors=not folder.exists())
+        if folder.is_dir():
+            shutil.rmtree(folder)
 
 
 def artifact_path(store: Store, run_id: str) -> Path | str:

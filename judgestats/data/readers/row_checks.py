@@ -425,7 +425,7 @@ def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[t
 
 
 def _annotators(rows: Rows) -> None:
-    """Names that may be those of people, in the column that would name judges."""
+    """Possible names of human raters in the column that would name judges."""
     column = rows.names.get("judge", "")
     if column in rows.options.mapping.values() or rows.options.human or rows.options.judge_rows:
         return
@@ -466,7 +466,7 @@ def _raters_of_labels(rows: Rows) -> None:
 
 
 def _labels_of_rows(rows: Rows) -> None:
-    """Rows of one item whose labels differ, so that they are no repeats of one judgment."""
+    """Rows of one item whose labels differ, so that they are not repeats of one judgment."""
     label, item, options = rows.names.get("label", ""), rows.names["item_id"], rows.options
     stated = options.item or options.human or "item_id" in options.mapping
     if not label or stated or {"replicate", "rater"} & set(rows.names):

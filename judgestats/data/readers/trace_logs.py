@@ -296,8 +296,9 @@ def _label_studio_read(log: logs.Log) -> pd.DataFrame:
     )
     if not judged:
         raise InputError(
-            f"{log.path}: the export holds annotations of people and no predictions of a model, so "
-            "there are no judge rows. Import the judge's verdicts as predictions, and export again."
+            f"{log.path}: the export holds annotations of human raters and no predictions of a "
+            "model, so there are no judge rows. Import the judge's verdicts as predictions, "
+            "and export again."
         )
     lost: set[str] = set()
     for task in tasks:

@@ -26,7 +26,6 @@ _coefficient = partial(Quantity, unit="coefficient", high=1.0, nothing=0.0, bett
 _icc = partial(_coefficient, function="icc")
 _omega = partial(_coefficient, low=0.0)
 _steady = partial(points, low=0.0, better="lower")
-_kappa = partial(Quantity, unit="coefficient", high=1.0, nothing=0.0, better="higher")
 
 ENTRIES: tuple[Quantity, ...] = (
     # The first metric of a condition is the axis that the compare page opens with.
@@ -136,22 +135,22 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="judgments whose mean reaches the reliability named",
         screen=Screen("repeats", "Repeats for .90", "Repeats"), record="repeats.needed",
         title="Judgments for a reliability of .90"),
-    _kappa("fleiss_kappa", "Fleiss' kappa", function="fleiss_kappa", symbol="κ",
+    _coefficient("fleiss_kappa", "Fleiss' kappa", function="fleiss_kappa", symbol="κ",
         glossary="chance-corrected agreement of several repeats",
         needs=Needs(kind="verdicts", repeats=2), title="Agreement of repetitions", primary=True,
         reference=("nominal60x12", "fleiss_kappa", "value"),
         metric="agreement/fleiss_kappa"),
-    _kappa("cohen_kappa", "Cohen's kappa", function="cohen_kappa", symbol="κ",
+    _coefficient("cohen_kappa", "Cohen's kappa", function="cohen_kappa", symbol="κ",
         glossary="chance-corrected agreement of two raters",
         needs=Needs(kind="labels"), name="kappa", metrics=("agreement/kappa",), primary=True,
         title="Cohen's kappa with human labels",
         screen=Screen("kappa", "Cohen's kappa", "kappa")),
-    _kappa("krippendorff_alpha", "Krippendorff's alpha", function="krippendorff_alpha",
+    _coefficient("krippendorff_alpha", "Krippendorff's alpha", function="krippendorff_alpha",
         symbol="α", glossary="chance-corrected agreement with missing verdicts allowed"),
-    _kappa("krippendorff_alpha_{metric}", "Krippendorff's alpha, {metric}",
+    _coefficient("krippendorff_alpha_{metric}", "Krippendorff's alpha, {metric}",
         function="krippendorff_alpha", symbol="α",
         glossary="chance-corrected agreement with the differences of this scale"),
-    _kappa("gwet_ac1", "Gwet's AC1", function="gwet_ac1",
+    _coefficient("gwet_ac1", "Gwet's AC1", function="gwet_ac1",
         glossary="agreement coefficient that is stable for rare classes",
         needs=Needs(kind="verdicts", repeats=2), name="ac1", metric="agreement/ac1",
         title="Agreement of repetitions, AC1", primary=True),
@@ -167,7 +166,8 @@ ENTRIES: tuple[Quantity, ...] = (
         needs=Needs(kind="verdicts", repeats=2), metric="agreement/flip_rate", primary=True,
         title="Flip rate", says="flip rate {}",
         screen=Screen("flips", "Flip rate", "Flip rate")),
-    _kappa("vote_share_reliability", "vote-share reliability", function="vote_share_reliability",
+    _coefficient("vote_share_reliability", "vote-share reliability",
+        function="vote_share_reliability",
         glossary="reliability of the shares of verdicts; of one judgment it is Fleiss' kappa",
         needs=Needs(kind="verdicts", repeats=2), name="vote_share", primary=True,
         title="Kappa (repeats)", says="kappa of repeats {}",
@@ -270,7 +270,7 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="entropy of the chosen positions, relative to its maximum"),
     good_share("choice_score", "choice score", function="grade_score",
         glossary="how often the commonest option is chosen"),
-    _kappa("grade_score_corrected", "chance-corrected Grade Score", function="grade_score",
+    _coefficient("grade_score_corrected", "chance-corrected Grade Score", function="grade_score",
         glossary="Grade Score on a scale from a random judge (0) to a consistent one (1)"),
     coefficient("grade_score_difference", "difference of Grade Scores",
         function="grade_score_difference", low=-math.inf, high=math.inf, better="none",
