@@ -355,7 +355,7 @@ def _as_run(data: Any, *, n_resamples: int, seed: int, options: dict[str, Any]) 
 
     if isinstance(data, Findings):
         return data.run
-    if _is_own_run(data):
+    if is_own_run(data):
         from judgestats.reporting.runs import load_run
 
         return load_run(data)
@@ -407,7 +407,7 @@ def _load_judgments(data: Any, words: dict[str, Any]) -> pd.DataFrame:
 
     if isinstance(data, Findings):
         return data.run.judgments
-    if _is_own_run(data):
+    if is_own_run(data):
         from judgestats.tracking.runs import run_judgments
 
         return run_judgments(str(data))
@@ -428,10 +428,10 @@ def _recorded(data: Any) -> Mapping[str, Any]:
 
     if isinstance(data, Findings):
         return data.run.facts
-    return facts_of_run(str(data)) if _is_own_run(data) else {}
+    return facts_of_run(str(data)) if is_own_run(data) else {}
 
 
-def _is_own_run(data: Any) -> bool:
+def is_own_run(data: Any) -> bool:
     """Whether a run of judgestats is named: an id, or a folder with a run's files."""
     if not isinstance(data, (str, Path)):
         return False

@@ -269,9 +269,10 @@ def _command(arguments: Args, *, short: bool = False) -> str:
 
 def _holds_judgments(named: str) -> bool:
     """Whether a file, or a folder of Parquet, is named rather than a run."""
+    from judgestats.api import is_own_run
+
     path = Path(named)
-    own = any((path / file).is_file() for file in ("results.json", "artifacts/results.json"))
-    return path.is_file() or (path.is_dir() and not own and is_parquet(path))
+    return path.is_file() or (path.is_dir() and is_parquet(path) and not is_own_run(path))
 
 
 def _load_judgments(
