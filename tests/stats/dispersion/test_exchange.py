@@ -97,3 +97,22 @@ def test_what_cannot_be_bounded_says_so_and_keeps_its_p():
     constant = exchange_ratio(np.zeros(9), np.ones(9), np.arange(9), power=1)
     assert math.isnan(constant.estimate)
     assert "no repeats of a judge differ" in constant.reason
+
+
+def test_blocks_of_many_clusters_are_exchanged_as_exactly() -> None:
+    """Of 3,000 clusters: sides and rows change nothing, and equal judges rarely differ."""
+    rng = np.random.default_rng(3)
+    codes = np.arange(6_000) // 2
+    rejected = []
+    for seed in range(60):
+        a, b = rng.gamma(0.8, size=6_000) * rng.gamma(2, size=(2, 6_000))
+        found = exchange_ratio(a, b, codes, power=1, n_draws=399, seed=seed)
+        limits = found.limits()
+        assert (found.p_value <= 0.05) == (not limits.low <= 1 <= limits.high)
+        rejected.append(found.p_value <= 0.05)
+    assert sum(rejected) <= 8  # 3 are expected; more than 8 have probability .005
+    turned = exchange_ratio(b, a, codes, power=1, n_draws=399, seed=seed)
+    assert turned.p_value == found.p_value
+    order = rng.permutation(codes.size)
+    moved = exchange_ratio(a[order], b[order], codes[order], power=1, n_draws=399, seed=seed)
+    assert moved.p_value == found.p_value
