@@ -424,8 +424,8 @@ def run_component(
     n = int(codes.max()) + 1
     listed = []
     for j in range(x.shape[1]):
-        own = x[:, j, :]
-        listed.append(RunSums.from_scores(own[:, run_columns(own)], codes, n))
+        scored = x[:, j, :]
+        listed.append(RunSums.from_scores(scored[:, run_columns(scored)], codes, n))
     permuted = max((int(own.judged.sum()) for own in listed), default=0) < _EXACT
     rng = np.random.default_rng(seed)
     df, ms_run, ms_residual, k, df_residual = np.zeros(5)
