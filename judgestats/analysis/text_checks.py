@@ -16,7 +16,7 @@ from judgestats.data.parse import final_rows
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.verdicts import ALL_OTHERS
 from judgestats.errors import InputError, one_of
-from judgestats.protocols import Unit, addresses_judge, imitates_frame
+from judgestats.protocols import Status, Unit, addresses_judge, imitates_frame
 from judgestats.results.numbers import count_noun
 from judgestats.stats.designs.count_table import copied_items
 
@@ -273,13 +273,18 @@ def _normalised(text: str) -> str:
 
 
 def _same_replies(frame: pd.DataFrame) -> list[list[str]]:
-    """Items whose replies are significantly more alike than chance: copies."""
-    ordered = frame.sort_values("replicate", kind="stable")
+    """Items whose verdicts are significantly more alike than chance: copies.
+
+    Repeats without one fail together, in an outage of the server: they are left out.
+    """
+    ordered = frame[frame["status"] == Status.OK].sort_values("replicate", kind="stable")
+    if ordered.empty:
+        return []
     names = [name for name in ("condition", "order", "criterion") if name in ordered]
     cell = ordered.groupby(names, sort=False).ngroup().to_numpy()
     item, item_ids = pd.factorize(ordered["item_id"])
     run = pd.Series(cell).groupby([cell, item], sort=False).cumcount()
-    said = ordered.groupby(["choice", "score", "status"], sort=False, dropna=False, observed=True)
+    said = ordered.groupby(["choice", "score"], sort=False, dropna=False, observed=True)
     found = copied_items(said.ngroup().to_numpy(), item, run, cell=cell)
     groups = found.details["groups"] if found.details["shown"] else []
     return [[str(item_ids[k]) for k in group] for group in groups]

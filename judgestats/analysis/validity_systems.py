@@ -279,6 +279,8 @@ def slice_results(
     share = share.reindex(first.index)
     judge = np.where(share == 0.5, np.nan, np.where(share.isna(), share, share > 0.5))
     human = first["label"].map(_CODES).to_numpy(float)
+    labelled = ~np.isnan(human)
+    first, judge, human = first[labelled], judge[labelled], human[labelled]
     cluster = shared_clusters(first["cluster"].to_numpy(object))
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
     out: list[tuple[str, str, Result]] = []

@@ -476,8 +476,14 @@ def _audited_frame(
         traces=tuple(frame["trace_id"].unique()) if "experiment_id" in frame.attrs else (),
         experiment=str(frame.attrs.get("experiment_id", "")),
         frame=frame if alone else None,
-        reading=None if alone else reading_of(frame),
+        reading=None if alone else _of_part(frame),
     )
+
+
+def _of_part(frame: pd.DataFrame) -> dict[str, Any]:
+    """The reading of some conditions of a file, with the items of all."""
+    reading = reading_of(frame)
+    return {**reading, "counts": {**reading["counts"], **frame.attrs["whole"]}}
 
 
 def _item_texts(frame: pd.DataFrame) -> pd.DataFrame | None:

@@ -222,7 +222,8 @@ def foreign(path: Path | str, form: str) -> Iterator[None]:
         raise InputError(f"{path} is not UTF-8 ({error.reason}). Save it as UTF-8.") from None
     except Exception as error:
         _log.debug("%s", path, exc_info=True)
-        said = shorten_text(str(error).strip().partition("\n")[0], 200)
+        first = str(error).strip().partition("\n")[0]
+        said = shorten_text(first.rpartition("Invalid: ")[2], 200)  # without Arrow's path
         why = f"{type(error).__name__}: {said}" if said else type(error).__name__
         raise InputError(f"{path}: not readable as {form} ({why}).") from error
 

@@ -76,6 +76,17 @@ def test_copies_join_declared_clusters():
     assert by["i3"] == by["zi3"] == by["i5"]
 
 
+def test_repeats_lost_in_an_outage_make_no_copies():
+    rng = np.random.default_rng(2)
+    passed, lost = rng.random(40) < 0.5, rng.random((40, 2, 5)) < [0.03, 0.03, 0.7, 0.03, 0.03]
+    frame = pd.DataFrame(
+        {"item": f"i{i}", "judge": f"j{j}", "trial": r,
+         "verdict": "" if lost[i, j, r] else "pass" if passed[i] else "fail"}
+        for i in range(40) for j in range(2) for r in range(5)
+    )  # fmt: skip
+    assert not find_copies(js.read_judgments(frame)).groups
+
+
 def test_without_text_or_repeats_copies_cannot_be_detected():
     found = js.audit(rows(runs=1, copies=0), n_resamples=19)
     assert "Copies cannot be detected without text or repeats." in found.analysis.limitations

@@ -184,7 +184,7 @@ def equal(one: dict, other: dict) -> None:
     assert line[0] == line[1]
 
 
-@pytest.mark.parametrize("kind", ["scores", "out of 10", "1 and 2", "mixed"])
+@pytest.mark.parametrize("kind", ["scores", "out of 10", "1 and 2", "mixed", "one has no name"])
 @pytest.mark.parametrize(("ending", "labelled"), [("csv", False), ("parquet", True)])
 def test_criteria_are_audited_apart_as_in_memory(kind, ending, labelled, tmp_path, capsys):
     """Records of each criterion are equal, also where kinds differ, and with labels."""
@@ -199,6 +199,8 @@ def test_criteria_are_audited_apart_as_in_memory(kind, ending, labelled, tmp_pat
     if kind == "mixed":
         passed = table["verdict"].astype(int).gt(5).map({True: "pass", False: "fail"})
         table["verdict"] = table["verdict"].mask(table["criterion"] == "facts", passed)
+    if kind == "one has no name":
+        table["criterion"] = table["criterion"].replace("facts", "")
     if kind == "1 and 2":  # points of a scale next to another criterion's
         few = table["verdict"].astype(int).gt(5).map({True: "1", False: "2"})
         table["verdict"] = table["verdict"].mask(table["criterion"] == "facts", few)
@@ -271,6 +273,61 @@ def test_labels_that_differ_between_rows_are_left_out(tmp_path, capsys):
     said = [limit["message"] for limit in one["results"]["limitations"]]
     assert any("28 items have human labels that differ" in text for text in said)
     equal(one, other)
+
+
+def _labelled_passes() -> pd.DataFrame:
+    """Pass and fail with the labels of 25 of 40 items."""
+    rng = np.random.default_rng(7)
+    frame, people = _passes().drop(columns="question"), rng.choice(["pass", "fail"], 25)
+    item = frame["item_id"].str[1:].astype(int)
+    frame["passed"] = frame["passed"].map({True: "pass", False: "fail"})
+    return frame.assign(label=item.map(dict(enumerate(people))))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda f: f.assign(label=f["label"].where(f["judge"] == "A")),
+        lambda f: f.assign(label=f["label"].where(f["replicate"] == 0)),
+        lambda f: f.assign(chance=np.where(f["item_id"].str.len() == 2, 0.9, 0.3)),
+        lambda f: f.assign(confidence=np.random.default_rng(1).random(len(f)).round(2)),
+        lambda f: f.assign(category=[f"c{int(item[1:]) % 5}" for item in f["item_id"]]),
+        lambda f: f.assign(judge=f["judge"].mask(f.index == 7)),
+        lambda f: f.assign(replicate=f["replicate"] * 10**12),
+    ],
+    ids=["of one judge's rows", "of one repeat", "drawn by chance", "a confidence", "a category",
+         "a row without a judge", "repeats named by times"],
+)  # fmt: skip
+def test_further_columns_and_lone_labels_lose_no_judgment(changed, tmp_path, capsys) -> None:
+    file = tmp_path / "rows.csv"
+    changed(_labelled_passes()).to_csv(file, index=False)
+    one, other = audited(file, capsys)
+    assert sum(one["reading"]["counts"][n] for n in ("judgments", "missing")) == 320
+    for document in (one, other):  # rows of a judge without a name come later: so do its draws
+        for result in document["results"]["results"]:
+            result.pop("null", None)
+    equal(one, other)
+
+
+def test_labels_of_a_second_file_are_joined_by_criterion_and_the_others_named(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    rows = [
+        {"item_id": f"i{i}", "criterion": c, "replicate": r, "score": rng.integers(1, 11)}
+        for i in range(30) for c in ("tone", "facts") for r in range(3)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    people = table.query("replicate == 0").drop(columns="replicate").head(40)
+    people = people.assign(label=rng.integers(1, 11, 40)).drop(columns="score")
+    for labels in (people, people.query("criterion == 'tone'").drop(columns="criterion")):
+        labels.to_csv(tmp_path / "people.csv", index=False)
+        one, other = audited(
+            tmp_path / "rows.csv", capsys, "--labels", str(tmp_path / "people.csv")
+        )
+        assert one["reading"]["counts"]["judgments"] == 180
+        equal(one, other)
+        codes = {w["code"] for w in one["reading"]["warnings"]}
+        assert "item_without_label" in codes
 
 
 def test_every_entrance_reads_a_large_file_alike(tmp_path, capsys, monkeypatch) -> None:
@@ -357,8 +414,9 @@ def test_a_stream_refuses_what_memory_refuses(tmp_path) -> None:
             [{"item": i, "model_a": "x", "model_b": "y", "winner": "model_a"} for i in range(40)],
             "no system from model_a, model_b",
         ),
+        ([{"item": i, "verdict": "pass", "weight": 2} for i in range(40)], "no weight from weight"),
     ],
-    ids=["copies", "labels in columns", "systems"],
+    ids=["copies", "labels in columns", "systems", "points of rubrics"],
 )
 def test_what_one_pass_would_lose_is_refused(rows, said, tmp_path) -> None:
     pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet", index=False)
@@ -370,6 +428,8 @@ def test_what_one_pass_would_lose_is_refused(rows, said, tmp_path) -> None:
 def test_very_many_judgments_are_audited_in_parts(tmp_path, capsys, monkeypatch) -> None:
     """Each condition has the numbers that it has in one frame; those of two parts stay apart."""
     frame = _scores(clustered=True)
+    for column in ("item_id", "cluster"):  # items of one condition alone
+        frame[column] = frame[column].mask(frame["judge"] == "B", "b" + frame[column])
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     whole, _ = audited(tmp_path / "rows.parquet", capsys)
     monkeypatch.setitem(condition_frames.__kwdefaults__, "most_rows", 500)

@@ -122,7 +122,23 @@ def labelled_ids(path: Path, *, choices: Sequence[str] = ()) -> set[str]:
     table = _table(path)
     keys = _keys(path, table, ("item_id",))
     ids = joined_ids(table, tuple(keys))
+    if _criterion_column(table, keys):
+        return set(ids)  # one label a criterion, which is checked when it is joined
     return set(_people(path, table, keys, ids, choices=choices).index)
+
+
+def _criterion_column(table: pd.DataFrame, keys: Iterable[str]) -> str:
+    return next((c for c in table.columns if folded(c) in CRITERIA and c not in keys), "")
+
+
+def unlabelled_note(lost: Sequence[Any], of: int, name: object) -> Remark:
+    """The note on items without a label in a second table."""
+    return _lost_note(lost, of, f"items have no label in {name}", "item_without_label")
+
+
+def _lost_note(lost: Sequence[Any], of: int, what: str, code: str) -> Remark:
+    shown = ", ".join(map(str, lost[:5])) + (" and others" if len(lost) > 5 else "")
+    return Remark(f"{len(lost)} of {of:,} {what}: {shown}.", code, len(lost))
 
 
 def with_stated_words(frame: pd.DataFrame, values: Mapping[str, str]) -> pd.DataFrame:
@@ -539,7 +555,7 @@ def joined_labels(
     keys = _keys(where, table, item)
     own = out["item_id"] if names is None else names
     ids = joined_ids(table, tuple(keys))
-    theirs = next((c for c in table.columns if folded(c) in CRITERIA and c not in keys), "")
+    theirs = _criterion_column(table, keys)
     if theirs and table[theirs].groupby(ids).nunique().max() > 1:
         if not criterion:
             raise InputError(
@@ -564,14 +580,11 @@ def joined_labels(
     spare = [i for i in people.index if i not in set(given)]
     name = where.name if isinstance(where, Path) else where
     # A label that is lost may be a mistake in the ids; an item without one rarely is.
-    both = ((spare, "labels belong to no judged item", "label_without_item"),
-            (without, "items have no label", "item_without_label"))  # fmt: skip
-    for lost, what, code in both:
-        if lost:
-            shown = ", ".join(map(str, lost[:5])) + (" and others" if len(lost) > 5 else "")
-            of = len(given if lost is without else people)
-            text = f"{len(lost)} of {of:,} {what} in {name}: {shown}."
-            notes.append(Remark(text, code, len(lost)))
+    if spare:
+        what = f"labels belong to no judged item in {name}"
+        notes.append(_lost_note(spare, len(people), what, "label_without_item"))
+    if without:
+        notes.append(unlabelled_note(without, len(given), name))
     chance = column_named(table.columns, "chance")
     if chance:  # with which `judgestats labels plan` drew the item
         drawn = table[chance].set_axis(ids)

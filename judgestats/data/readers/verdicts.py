@@ -24,6 +24,7 @@ from judgestats.data.readers.columns import (
     folded,
     nested,
     no_column,
+    text_column,
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, names_criteria
@@ -99,7 +100,7 @@ def read_verdicts(
     named = (c for c in understanding.factors if names_criteria(c) or "[]" in c)
     criteria = understanding.criterion or next(named, "")
     groups = (
-        {str(k): g.index for k, g in table.groupby(criteria, sort=False)}
+        {str(k): g.index for k, g in table.groupby(text_column(table[criteria]), sort=False)}
         if criteria
         else {"": table.index}
     )

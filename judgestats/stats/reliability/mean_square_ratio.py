@@ -171,10 +171,11 @@ class MeanSquareRatio:
         codes = np.arange(len(extra)) if codes is None else codes
         sums = jackknife.cluster_sums(extra.sum(axis=1)[:, None], codes)[:, 0]
         total, cells = float(sums.sum()), float(extra.size)
+        with np.errstate(invalid="ignore"):  # one cluster leaves nothing
+            left = (total - sums) / (cells - self.items * extra.shape[1])
         return dataclasses.replace(
-            self, inside=self.inside + sums, repeats=total / cells,
-            repeats_left=(total - sums) / (cells - self.items * extra.shape[1]),
-        )  # fmt: skip
+            self, inside=self.inside + sums, repeats=total / cells, repeats_left=left
+        )
 
     def form_interval(
         self, form: str, level: float = 0.95

@@ -88,6 +88,11 @@ class ParquetJudgments:
         self.n_left_out = self.n_filtered = 0
         self.level = ""
 
+    @property
+    def read(self) -> list[str]:
+        """The columns of the first pass over all rows."""
+        return list(dict.fromkeys([*_needed(self.names).values(), *self.factors]))
+
     def batches(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
         """The rows batch by batch, each counted against what the files may expand to.
 
@@ -203,9 +208,10 @@ def open_parquet(
         whole = open_files(format="parquet")
         plain = {field.name: field.type for field in whole.schema}
     names = _roles(path, list(plain), mapping or {}, factors)
-    for ours, theirs in names.items():
+    needed = _needed(names)
+    for ours, theirs in needed.items():
         _check_type(path, ours, theirs, plain[theirs])
-    wanted = {*names.values(), *factors}
+    wanted = {*needed.values(), *factors}
     n_rows = sum(_check_file(Path(part.path), wanted, plain) for part in whole.get_fragments())
     if not n_rows:
         raise InputError(f"{path}: the files hold no judgments.")
@@ -262,7 +268,7 @@ def _with_rows(opened: ParquetJudgments, rows: Sequence[tuple[str, bool]]) -> Pa
 def _roles(
     path: Path, columns: Sequence[str], mapping: Mapping[str, str], factors: tuple[str, ...]
 ) -> dict[str, str]:
-    """Which column serves as which of ours, of those that one pass reads."""
+    """Which column serves as which of ours."""
     names = resolve_columns(path, pd.DataFrame(columns=list(columns)), mapping)
     if lost := [role for role in _MEMORY if role in names]:
         raise InputError(
@@ -275,6 +281,11 @@ def _roles(
                 f"{path}: there is no column {factor!r} to serve as factor. The files have: "
                 f"{', '.join(list(columns)[:30])}."
             )
+    return names
+
+
+def _needed(names: Mapping[str, str]) -> dict[str, str]:
+    """The columns that are read in all rows; further ones are those of labelled rows."""
     return {ours: theirs for ours, theirs in names.items() if ours in NEEDED}
 
 
@@ -605,7 +616,7 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple
     return unused_columns(understanding), understanding.criterion
 
 
-_ALL_SIZES = frozenset({"system", "label", "rater", "order"})
+_ALL_SIZES = frozenset({"system", "label", "rater", "order", "weight"})
 """Roles that no reading may lose."""
 
 
@@ -615,13 +626,13 @@ def _check_roles(opened: ParquetJudgments, sample: pd.DataFrame, options: TableO
         roles = read_frame(sample, options, source=opened.path, asks=False).attrs["roles"]
     except InputError:  # the first rows may break off within an item
         return
-    ours = {ROLE_OF.get(name, name) for name in opened.names}
+    ours = {ROLE_OF.get(name, name) for name in _needed(opened.names)}
     stated = {"label"} if options.human or options.labels is not None else set()
     for role, columns in roles.items():
         if role in _ALL_SIZES - ours - stated:
             raise InputError(
                 f"{opened.path}: one pass reads no {role} from {', '.join(columns[:3])}. Use "
-                "--stream no, or leave out the columns."
+                "--stream no, or leave the columns out (--ignore COLUMN)."
             )
 
 

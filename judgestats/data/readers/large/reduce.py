@@ -54,18 +54,21 @@ class RowCoder:
         The column with verdicts: ``score``, ``choice`` or ``verdict``.
     code : VerdictCode
         What its cells say.
+    judge : str
+        Who judged where a cell names no judge.
     """
 
     def __init__(
-        self, opened: dataset.ParquetJudgments, *, role: str, code: dataset.VerdictCode
+        self, opened: dataset.ParquetJudgments, *, role: str, code: dataset.VerdictCode, judge: str
     ) -> None:
         self.opened = opened
         self.names = opened.names
         self.role = role
         self.code = code
         self.items, self.clusters = dataset.Codes(), dataset.Codes()
+        read = {"judge": lambda v: dataset.text_of(v) or judge, "temperature": _number}
         self.facets = {
-            name: dataset.Codes(_number if name == "temperature" else dataset.text_of)
+            name: dataset.Codes(read.get(name, dataset.text_of))
             for name in ("judge", "temperature", "order", *opened.factors)
         }
         self.columns: dataset.Codes = dataset.Codes(lambda v: v)
@@ -325,8 +328,8 @@ def _attributes(
     for ours, theirs in names.items():
         if role := ROLE_OF.get(ours):
             add_roles(roles, role, [theirs])
-    if options.human:
-        add_roles(roles, "rater_kind", [options.human.partition("=")[0].strip()])
+    for stated in filter(None, (options.human, options.judge_rows)):
+        add_roles(roles, "rater_kind", [stated.partition("=")[0].strip()])
     for factor in first.columns[0].factors:
         if factor not in names.values():
             add_roles(roles, "condition", [factor])
@@ -344,6 +347,11 @@ def _attributes(
         "rows_in": sum(r.n_rows for r in parts) + first.n_left_out,
         "rows_filtered": first.n_filtered,
         "files": first.n_files,
+        "whole": {
+            "items": len({item for r in parts for item in r.items}),
+            "clusters": len({name for r in parts for name in r.cluster_names}),
+            "criteria": len(parts),
+        },
     }
 
 
@@ -497,7 +505,7 @@ class _Pass:
         judge: str,
         board_bytes: int,
     ) -> None:
-        self.coder = RowCoder(opened, role=role, code=code)
+        self.coder = RowCoder(opened, role=role, code=code, judge=judge or "judge")
         self.opened = opened
         self.names = opened.names
         self.role = role
@@ -512,9 +520,8 @@ class _Pass:
         self.notes: tuple[str, ...] = ()
 
     def run(self, batch_rows: int) -> None:
-        wanted = dict.fromkeys([*self.names.values(), *self.opened.factors])
         for batch in self.opened.batches(
-            list(wanted), batch_size=batch_rows, batch_readahead=2, fragment_readahead=1
+            self.opened.read, batch_size=batch_rows, batch_readahead=2, fragment_readahead=1
         ):
             if batch.num_rows:
                 self.take(batch)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from judgestats.data.columns import INTERLEAVED, JUDGMENT
 from judgestats.data.readers.checks import REPEATED_SHARE
 from judgestats.data.readers.columns import holds_answers, repeats_verdict
-from judgestats.data.readers.labels import labelled_ids
+from judgestats.data.readers.labels import labelled_ids, unlabelled_note
 from judgestats.data.readers.large.dataset import ParquetJudgments, open_parquet
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.tables import read_frame
@@ -155,7 +155,7 @@ class ReducedJudgments:
                 self.cluster[item].astype(np.int32), self.cluster_names
             ),
             "replicate": self.repeats.astype(
-                np.int16 if self.repeats.max() < 1 << 15 else np.int32
+                np.int16 if self.repeats.max() < 1 << 15 else np.int64
             )[run],
             "status": coded(shown, ["ok", *STATUSES]),
         }
@@ -281,15 +281,17 @@ def labelled_judgments(
     if "criterion" in first.columns_read:
         names["criterion"] = first.columns_read["criterion"]
     opened.names = names
-    ids = None
     if labels is not None:
         choices = () if _kind(first) in {"score", "pass-fail"} else first.values
-        ids = pa.array(sorted(labelled_ids(Path(labels), choices=choices)), pa.string())
-    if human:
-        people = opened.dataset.filter(opened.holding(human))
-        ids = pc.unique(pc.cast(people.to_table([names["item_id"]]).column(0), pa.string()))
+        labelled = labelled_ids(Path(labels), choices=choices)
+        ids = pa.array(sorted(labelled), pa.string())
+    elif human:
+        ids = _items(opened, opened.holding(human))
+    else:
+        text = pc.field(names["label"]).cast(pa.string())
+        ids = _items(opened, text.is_valid() & ~pc.utf8_trim_whitespace(text).isin(["", "nan"]))
     table = _labelled_rows(opened, ids, options.stated_columns)
-    if ids is None and "label" not in options.mapping:
+    if labels is None and not human and "label" not in options.mapping:
         every = len(table) == opened.dataset.count_rows()
         if (every and repeats_verdict(table, names)) or holds_answers(table, names):
             return None
@@ -302,7 +304,13 @@ def labelled_judgments(
         )
     ends = (min(first.values), max(first.values)) if alone and first.is_scores else None
     options = replace(options, mapping=names, kind=kind, scale=options.scale or ends)
-    return validate_parsed(read_frame(table, options, source=path), what=str(path))
+    frame = validate_parsed(read_frame(table, options, source=path), what=str(path))
+    if labels is not None:
+        items = dict.fromkeys(item for part in parts for item in part.items)
+        if without := [item for item in items if item not in labelled]:
+            note = unlabelled_note(without, len(items), Path(labels).name)
+            frame.attrs["notes"] = [*frame.attrs["notes"], note]
+    return frame
 
 
 def _kind(reduced: ReducedJudgments) -> str:
@@ -314,23 +322,23 @@ def _kind(reduced: ReducedJudgments) -> str:
     return "preference" if words <= {"a", "b", "tie"} else "category"
 
 
+def _items(opened: ParquetJudgments, held: Any) -> Any:
+    """The items of the rows on which a condition holds, as text."""
+    found: dict[str, None] = {}
+    for batch in opened.batches([opened.names["item_id"]], filter=held):
+        found |= dict.fromkeys(pc.unique(pc.cast(batch.column(0), pa.string())).to_pylist())
+    return pa.array([*found], pa.string())
+
+
 def _labelled_rows(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -> pd.DataFrame:
-    """The rows of labelled items, or those with a label, in the order of the files."""
+    """All rows of the labelled items, in the order of the files."""
     names = opened.names
-    by = names["item_id"] if ids is not None else names["label"]
     wanted = list(dict.fromkeys([*names.values(), *opened.factors, *further]))
     parts: list[pd.DataFrame] = []
     n = 0
-    for batch in opened.batches(wanted, batch_readahead=2):
-        column = batch.column(batch.schema.get_field_index(by))
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        text = pc.cast(column, pa.string())
-        if ids is not None:
-            mask = pc.is_in(text, value_set=ids)
-        else:
-            present = pc.invert(pc.is_in(pc.utf8_trim_whitespace(text), pa.array(["", "nan"])))
-            mask = pc.and_(pc.is_valid(text), present)
+    for batch in opened.batches(wanted, batch_readahead=2) if len(ids) else ():
+        column = batch.column(batch.schema.get_field_index(names["item_id"]))
+        mask = pc.is_in(pc.cast(column, pa.string()), value_set=ids)
         part = batch.filter(mask)
         n += part.num_rows
         if n > MOST_ROWS:
