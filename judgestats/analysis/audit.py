@@ -23,6 +23,7 @@ from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix, re
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
 from judgestats.analysis.verdict_audit import audit_verdicts, single_shot_verdict_plan
 from judgestats.data import score_array, validate_parsed
+from judgestats.data.parse import kept_rows
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.errors import InputError, one_of
 from judgestats.results import Row
@@ -129,7 +130,7 @@ def _audits(
         for conditions, part, analyse, word in blocks:
             if not conditions:
                 continue
-            own = (block if part.all() else block[part]).reset_index(drop=True)
+            own = kept_rows(block, part).reset_index(drop=True)
             declared = criterion_plan(plan_for(own, **options), len(criteria))
             try:
                 analysis = analyse(own, declared)

@@ -21,7 +21,7 @@ from judgestats.analysis.text_checks import DUPLICATES, LINKED
 from judgestats.analysis.validity import is_pass_fail, people_verdicts, to_pass_fail
 from judgestats.analysis.validity_raters import PERSON
 from judgestats.arrays import Floats, Objects
-from judgestats.data.parse import score_array
+from judgestats.data.parse import kept_rows, score_array
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, Condition, Results, Row, decisions
@@ -284,6 +284,9 @@ def data_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
         yield Measure(key="_raters", subject=subject, estimate=float(max(people, 1)))
 
 
+_REPEATS = ["condition", "item_id", "cluster", "order", "replicate"]
+
+
 def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure]:
     """Whether the repeats of one run share a shift, over all judges.
 
@@ -300,8 +303,8 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
         by. ``_these_runs``, where results hold for these only: the shift that cannot be excluded.
         One judge with one run has none.
     """
-    own = frame[frame["condition"].isin(labels)]
-    values = own.assign(score=item_values(own))
+    own = kept_rows(frame, frame["condition"].isin(labels))
+    values = own[_REPEATS].assign(score=item_values(own))
     values = values[values["score"].notna()]
     most = values["replicate"].nunique()
     if len(values["order"].unique()) > 1 or (most < 2 and values["condition"].nunique() < 2):
@@ -424,14 +427,20 @@ def measured_results(
     )  # fmt: skip
 
 
+def _rows_at(frame: pd.DataFrame | None, places: Any) -> pd.DataFrame | None:
+    if frame is None or places is None:
+        return None
+    return frame if len(places) == len(frame) else frame.iloc[places]
+
+
 def _measures(results: Results, frame: pd.DataFrame | None) -> Iterator[Measure]:
-    by_condition = {} if frame is None else dict(list(frame.groupby("condition", sort=False)))
+    places = {} if frame is None else frame.groupby("condition", sort=False).indices
     sampled: list[str] = []
     for condition in results.conditions:
         if condition.derived:
             continue
         subject = decisions.subject_of(condition)
-        own = by_condition.get(condition.label)
+        own = _rows_at(frame, places.get(condition.label))
         still = condition.factors.get("temperature") == 0
         kind = _kind_of(results, condition, own)
         if not kind:

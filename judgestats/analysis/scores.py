@@ -28,7 +28,7 @@ from judgestats.analysis.conversion import (
 from judgestats.analysis.families import AnalysisPlan, request_order
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.columns import INTERLEAVED
-from judgestats.data.parse import ScoreArray, lost_shares, score_array
+from judgestats.data.parse import ScoreArray, kept_rows, lost_shares, score_array
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
 from judgestats.stats.designs.cells import cell_statistics
@@ -155,8 +155,8 @@ def scale_end_shares(frame: pd.DataFrame, scale: tuple[float, float] | None) -> 
         return pd.DataFrame()
     scored = frame.loc[frame["score"].notna(), ["condition", "score"]]
     ends = scored["score"].le(scale[0]) | scored["score"].ge(scale[1])
-    shares = ends.groupby(scored["condition"].astype(str), sort=False).mean()
-    return pd.DataFrame({"condition": shares.index, "share": shares.to_numpy(float)})
+    shares = ends.groupby(scored["condition"], sort=False).mean()
+    return pd.DataFrame({"condition": [*shares.index], "share": shares.to_numpy(float)})
 
 
 def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[float]]:
@@ -279,7 +279,7 @@ def score_conditions(
     codes = np.unique(array.clusters.astype(str), return_inverse=True)[1]
     for place, name in enumerate(array.conditions):
         scores = array.condition(name)
-        asked = about[frame["condition"] == name]
+        asked = kept_rows(about, frame["condition"] == name)
         coefficients = score_coefficients(
             scores, omega_model=omega_model, cluster=array.clusters,
             level=level, n_permutations=n_permutations, seed=seed,

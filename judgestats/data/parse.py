@@ -364,10 +364,10 @@ def score_array(frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = Non
             f"score_array: no judgment has the condition {', '.join(unknown)}. There are: "
             f"{', '.join(present)}."
         )
-    frame = frame[frame["condition"].isin(chosen)]
+    frame = kept_rows(frame, frame["condition"].isin(chosen))
     # Conditions without any score (verdicts in words, often in both orders) are all missing here.
     with_scores = frame.loc[frame["score"].notna(), "condition"].unique()
-    _check_orders(frame[frame["condition"].isin(with_scores)])
+    _check_orders(kept_rows(frame, frame["condition"].isin(with_scores)))
     item_codes, items = pd.factorize(frame["item_id"])
     codes = {c: i for i, c in enumerate(chosen)}
     shown, labels = pd.factorize(frame["condition"])
@@ -440,8 +440,19 @@ def final_rows(frame: pd.DataFrame) -> pd.DataFrame:
     >>> final_rows(pd.DataFrame({"stage": ["crowd", "final"], "score": [1, 2]}))["score"].tolist()
     [2]
     """
-    final = frame["stage"].eq("final") if "stage" in frame else None
-    return frame if final is None or final.all() else frame[final]
+    return kept_rows(frame, frame["stage"].eq("final")) if "stage" in frame else frame
+
+
+def kept_rows(frame: pd.DataFrame, kept: pd.Series) -> pd.DataFrame:
+    """The rows on which a condition holds: the frame itself where it holds on all.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"score": [1, 2]})
+    >>> kept_rows(frame, frame["score"] > 0) is frame, kept_rows(frame, frame["score"] > 1).index[0]
+    (True, 1)
+    """
+    return frame if kept.all() else frame[kept]
 
 
 def status_table(frame: pd.DataFrame) -> pd.DataFrame:
