@@ -156,6 +156,12 @@ def _client(address: str) -> Iterator[Any]:
         yield client
 
 
+def n_workers() -> int:
+    """Workers of the active engine."""
+    engine = _ACTIVE.get()
+    return 1 if engine is None else engine.size()
+
+
 def map_blocks(
     function: Callable[..., T],
     jobs: Sequence[tuple[Any, ...]],

@@ -1,8 +1,10 @@
 """Where work is done changes no bit of it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import judgestats as js
 from judgestats import engine as engine_module
 from judgestats.engine import Engine, map_blocks, parse_engine
 from judgestats.errors import InputError, JudgestatsError
@@ -10,8 +12,12 @@ from judgestats.stats import cluster_bootstrap, omega_total
 from judgestats.stats.inference import permutation_distribution
 
 
-def _everything() -> list[np.ndarray]:
+def _everything(folder) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
+    rows = {"item_id": np.repeat(np.arange(30), 8), "replicate": np.tile(np.arange(8), 30)}
+    judged = pd.DataFrame({**rows, "score": rng.integers(1, 6, 240).astype(float)})
+    for number, part in enumerate((judged[::3], judged[1::3], judged[2::3])):
+        part.to_parquet(folder / f"{number}.parquet")
     x = rng.normal(size=(40, 1)) + rng.normal(size=(40, 6))
     cluster = np.arange(40) // 2
     boot = cluster_bootstrap(
@@ -22,6 +28,7 @@ def _everything() -> list[np.ndarray]:
     )
     omega = omega_total(x, cluster=cluster, n_resamples=300)
     return [
+        js.read_judgments(folder)["score"].to_numpy(),
         boot.distribution,
         null.distribution,
         np.array([omega.interval.low, omega.interval.high]),
@@ -37,11 +44,11 @@ def test_engines_are_read() -> None:
             parse_engine(wrong)
 
 
-def test_loky_gives_the_same_bits(monkeypatch) -> None:
-    here = _everything()
+def test_loky_gives_the_same_bits(monkeypatch, tmp_path) -> None:
+    here = _everything(tmp_path)
     monkeypatch.setattr(engine_module, "WORTH_SENDING_S", 0.0)
     with Engine(kind="loky", workers=2).running():
-        there = _everything()
+        there = _everything(tmp_path)
     for one, other in zip(here, there, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -82,10 +89,10 @@ def test_no_scheduler_is_told_in_a_sentence(monkeypatch) -> None:
 
 
 @pytest.mark.study
-def test_dask_gives_the_same_bits(monkeypatch) -> None:
+def test_dask_gives_the_same_bits(monkeypatch, tmp_path) -> None:
     """The record of this stands in docs/benchmarks/distributed.md."""
     distributed = pytest.importorskip("distributed")
-    here = _everything()
+    here = _everything(tmp_path)
     monkeypatch.setattr(engine_module, "WORTH_SENDING_S", 0.0)
     for workers in (1, 2):
         with distributed.LocalCluster(
@@ -93,6 +100,6 @@ def test_dask_gives_the_same_bits(monkeypatch) -> None:
         ) as cluster:
             address = cluster.scheduler_address.removeprefix("tcp://")
             with parse_engine(f"dask://{address}").running():
-                there = _everything()
+                there = _everything(tmp_path)
         for one, other in zip(here, there, strict=True):
             np.testing.assert_array_equal(one, other)

@@ -32,6 +32,7 @@ from judgestats.data.readers.registry import is_streamed, read_judgments
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.schema import BECAME, run_file, write_manifest
 from judgestats.deadlines import scratch_folder
+from judgestats.engine import parse_engine
 from judgestats.errors import InputError, RenderError, guard_output
 from judgestats.files.remote import local_file
 from judgestats.files.text import command_word
@@ -137,7 +138,8 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     began = time.time()
     if arguments.track != "none" and _is_large(path):
         start_import()
-    with announce_progress(f"Reading and analysing {path.name}"):
+    engine = parse_engine(arguments.engine)
+    with announce_progress(f"Reading and analysing {path.name}"), engine.running():
         judged = _audited(arguments, path, words)
     analysis = judged.analysis
     console.print_verbose(judged.line)

@@ -57,6 +57,9 @@ _ANALYZE = Command(
         Option("--stream", "Advanced", "One pass over Parquet or CSV instead of loading it; "
             "auto does so for folders and large files", default="auto",
             choices=("auto", "yes", "no"), alone="yes"),
+        Option("--engine", "Advanced", "Where files of a large folder are read: loky:4 "
+            "(processes), dask://HOST:PORT (machines that see the folder)", default="local",
+            metavar="ENGINE"),
     ),
     examples=(
         "judgestats analyze my.csv",

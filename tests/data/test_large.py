@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import judgestats as js
 from judgestats.data import read_large
 from judgestats.data.readers.options import TableOptions
+from judgestats.engine import parse_engine
 from judgestats.errors import InputError
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
@@ -53,6 +54,44 @@ def test_repetitions_are_numbered_where_no_column_does(tmp_path) -> None:
     found = read(tmp_path, batch_rows=3)
     assert found["replicate"].tolist() == [0, 1, 0, 1]
     assert found["score"].tolist()[:3] == [7.0, 8.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "without", ["criterion, by", "criterion, by, replicate", "by", "criterion"]
+)
+def test_workers_read_what_one_process_reads(without, tmp_path) -> None:
+    """Files are read apart and joined: the frame is equal in every digit."""
+    rng = np.random.default_rng(5)
+    n = 960
+    frame = pd.DataFrame(
+        {"item_id": np.repeat([f"i{i}" for i in rng.permutation(40)], 24),
+         "judge": np.tile(np.repeat(["A", "B"], 12), 40), "replicate": np.tile(np.arange(12), 80),
+         "criterion": np.where(np.arange(n) % 2, "tone", "facts"),
+         "verdict": rng.choice(["pass", "fail", "", "n/a"], n),
+         "tokens_out": rng.integers(1, 9, n), "by": rng.choice(["model", "human"], n)}
+    )  # fmt: skip
+    frame["question"] = "q" + frame["item_id"].str[-1]
+    frame = frame.iloc[rng.permutation(n)].drop(columns=without.split(", "))
+    for number, (first, last) in enumerate([(0, 50), (50, 105), (105, 500), (500, n)]):
+        frame[first:last].to_parquet(tmp_path / f"part-{number}.parquet", index=False)
+    options = {"rows": ("by=model",)} if "by" in frame else {}
+    alone = read(tmp_path, **options)
+    for workers in (2, 4, 9):
+        with parse_engine(f"loky:{workers}").running():
+            together = read(tmp_path, **options)
+        pd.testing.assert_frame_equal(together, alone)
+        assert together.attrs == alone.attrs
+
+
+def test_workers_refuse_what_one_process_refuses(tmp_path) -> None:
+    _file(tmp_path, "one.parquet")
+    _file(tmp_path, "two.parquet")
+    with parse_engine("loky:2").running(), pytest.raises(InputError, match="4 duplicate rows"):
+        read(tmp_path)
+    _file(tmp_path, "one.parquet", question=["p", "p", "q", "q"])
+    _file(tmp_path, "two.parquet", question=["p", "p", "r", "r"], judge=["K"] * 4)
+    with parse_engine("loky:2").running(), pytest.raises(InputError, match="one cluster"):
+        read(tmp_path)
 
 
 def test_dictionary_columns_and_choices(tmp_path) -> None:

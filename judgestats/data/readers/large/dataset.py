@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +82,36 @@ class ParquetJudgments:
         self, path: Path, dataset: Any, names: Mapping[str, str], factors: tuple[str, ...]
     ) -> None:
         self.path = path
-        self.dataset = dataset
+        self.files = dataset
+        self.kept: Any = None
         self.names = dict(names)
         self.factors = factors
         self.n_files = len(dataset.files)
         self.n_left_out = self.n_filtered = 0
         self.level = ""
+
+    @property
+    def dataset(self) -> Any:
+        """The rows that are kept."""
+        return self.files if self.kept is None else self.files.filter(self.kept)
+
+    def keep(self, condition: Any) -> None:
+        """Leave out the rows on which a condition does not hold."""
+        self.kept = condition if self.kept is None else self.kept & condition
+
+    def shares(self, most: int) -> list[ParquetJudgments]:
+        """The same judgments in at most so many shares of consecutive files."""
+        if most == 1:
+            return [self]
+        parts = [*self.files.get_fragments()]
+        ends = np.linspace(0, len(parts), min(most, len(parts)) + 1).astype(int)
+        out = []
+        for first, last in pairwise(ends):
+            out.append(copy(self))
+            out[-1].files = ds.FileSystemDataset(
+                parts[first:last], self.files.schema, self.files.format, self.files.filesystem
+            )
+        return out
 
     @property
     def read(self) -> list[str]:
@@ -118,7 +143,7 @@ class ParquetJudgments:
         own.names = {**self.names, "criterion": column}
         own.factors = tuple(dict.fromkeys([*self.factors, column]))
         cells = pc.coalesce(pc.field(column).cast(pa.string()), pc.scalar(""))
-        own.dataset = self.dataset.filter(cells == level)
+        own.keep(cells == level)
         return own
 
     def levels(self, column: str) -> dict[str, int]:
@@ -259,7 +284,7 @@ def _with_rows(opened: ParquetJudgments, rows: Sequence[tuple[str, bool]]) -> Pa
             held = opened.holding(stated)
             if not kept:
                 n_judged -= opened.dataset.filter(held).count_rows()
-            opened.dataset = opened.dataset.filter(held if kept else ~held)
+            opened.keep(held if kept else ~held)
         kept_rows = opened.dataset.count_rows()
         opened.n_left_out, opened.n_filtered = n_rows - kept_rows, n_judged - kept_rows
     return opened

@@ -36,6 +36,7 @@ from judgestats.data.readers.large.reduced import (
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.schema import kinds_by_value
+from judgestats.engine import map_blocks, n_workers
 from judgestats.errors import InputError, printable
 from judgestats.protocols.base import Status
 from judgestats.results.numbers import count_noun
@@ -162,7 +163,10 @@ class RowCoder:
         """Keep each item's cluster; an item in two clusters is refused."""
         if "cluster" not in self.names:
             return
-        own = self.clusters.encode(self.column(batch, "cluster"))
+        self.join_clusters(item, self.clusters.encode(self.column(batch, "cluster")))
+
+    def join_clusters(self, item: NDArray[np.int64], own: NDArray[np.int64]) -> None:
+        """Keep the clusters of these items."""
         if len(self.items) > self.cluster_of.size:
             larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
             larger[: self.cluster_of.size] = self.cluster_of
@@ -470,10 +474,12 @@ def reduce_criteria(
                 codes[level] = _read(parts[level], as_scores, batch_rows)
     found = {}
     for level, (role, code) in codes.items():
-        made = _Pass(
-            parts[level], role=role, code=code, judge=options.judge, board_bytes=board_bytes
-        )
-        made.run(batch_rows)
+        state = {"role": role, "code": code, "judge": options.judge, "board_bytes": board_bytes}
+        jobs = [(part, state, batch_rows) for part in parts[level].shares(n_workers())]
+        made, *further = map_blocks(_passed, jobs)
+        for other in further:
+            made.add(other)
+        made.check_end()
         found[level] = made.reduced(unused)
     return found
 
@@ -491,6 +497,13 @@ def _read(
         f"{opened.path}: no judgment could be read: {' and '.join(roles)} hold no verdict. Name "
         "the right column with --map."
     )
+
+
+def _passed(opened: dataset.ParquetJudgments, state: dict[str, Any], batch_rows: int) -> _Pass:
+    """The pass over some of the files, on whatever machine."""
+    made = _Pass(opened, **state)
+    made.run(batch_rows)
+    return made
 
 
 class _Pass:
@@ -525,7 +538,38 @@ class _Pass:
         ):
             if batch.num_rows:
                 self.take(batch)
-        self.check_end()
+
+    def add(self, other: _Pass) -> None:
+        """Join the pass over the files that follow."""
+        own, theirs = self.coder, other.coder
+
+        def joined(name: str) -> NDArray[np.int64]:
+            codes: dataset.Codes = getattr(own, name)
+            return np.array([codes.add(v) for v in getattr(theirs, name).values], dtype=np.int64)
+
+        item, column, value = joined("items"), joined("columns"), joined("values")
+        shape = len(own.items), len(own.columns)
+        self.asked = dataset.grown(self.asked, shape)
+        at = np.nonzero(other.board)
+        code = other.board[at]
+        cell = item[at[0]], column[at[1]]
+        if "replicate" in self.names:
+            repeat = joined("replicates")[at[2]]
+        else:  # numbered by row, from the last of the files before
+            repeat = at[2] + self.asked[cell]
+            for number in range(len(own.replicates), int(repeat.max(initial=-1)) + 1):
+                own.replicates.add(number)
+        self.grow_board()
+        said = np.r_[np.arange(FIRST_VALUE), FIRST_VALUE + value]
+        self.board[*cell, repeat] = said[code]
+        n, k = len(theirs.items), len(theirs.columns)
+        self.asked[np.ix_(item, column)] += other.asked[:n, :k]
+        self.sums = dataset.grown(self.sums, (len(own.columns), self.sums.shape[1]))
+        self.sums[column] += other.sums[:k]
+        if "cluster" in self.names:
+            own.join_clusters(item, joined("clusters")[theirs.cluster_of[:n]])
+        self.rows += other.rows
+        self.interleaved = self.interleaved and other.interleaved
 
     # One batch -----------------------------------------------------------------------------------
 
