@@ -330,3 +330,17 @@ def test_a_condition_by_a_name_of_criteria_is_a_condition_unless_kinds_differ(wo
     code, asked = document(capsys, "analyze", "t.csv", "--factor", "name", *QUIET)
     assert (code, asked["reading"]["status"]) == (2, "ask")
     assert asked["reading"]["options"][0]["command"][3:] == ["--map", "criterion=name"]
+
+
+def test_the_only_further_column_of_a_file_of_labels_holds_them(tmp_path):
+    rows = [{"item": f"t{i}", "run": r, "verdict": "pass"} for i in range(9) for r in (1, 2)]
+    given = ["Acceptable" if i % 2 else "Not acceptable" for i in range(9)]
+    people = pd.DataFrame({"item": [f"t{i}" for i in range(9)], "reviewer_decision": given})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    frame = read_judgments(pd.DataFrame(rows), labels=tmp_path / "people.csv")
+    assert frame.groupby("item_id", sort=False)["label"].first().tolist() == [
+        "pass" if i % 2 else "fail" for i in range(9)
+    ]
+    people.assign(second=given[::-1]).to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(InputError, match="Call it label"):
+        read_judgments(pd.DataFrame(rows), labels=tmp_path / "people.csv")

@@ -19,6 +19,7 @@ from judgestats.data.readers.columns import (
     each_distinct,
     folded,
     joined_ids,
+    may_hold_verdicts,
     text_column,
 )
 from judgestats.data.readers.logs import table_of
@@ -684,6 +685,8 @@ def _people(
     person = next((by_name[folded(c)] for c in _PEOPLE
                    if folded(c) in by_name and by_name[folded(c)] != label), "")  # fmt: skip
     columns = [label] if label else _person_columns(table, rest)
+    lone = [c for c in rest if may_hold_verdicts(table[c]) and folded(c) not in CRITERIA]
+    columns = columns or lone * (len(lone) == 1)
     if not columns:
         raise InputError(
             f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
