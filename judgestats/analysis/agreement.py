@@ -372,26 +372,24 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
     cluster = shared_clusters(clusters_of(read, items))
     common: dict[str, Any] = {"cluster": cluster, "level": level}
     if scored:
-        given = _cube(read, items, conditions, "score").astype(float)
-        table = np.moveaxis(given, 0, 1)
+        table = np.moveaxis(_cube(read, items, conditions, "score", math.nan), 0, 1)
         return stats.icc(table, form="ICC(A,1)", n_permutations=0, **common)
     if read["choice"].nunique() > _MOST_CHOICES:
         return None
-    return stats.agreement_across_judges(_cube(read, items, conditions, "choice"), **common)
+    return stats.agreement_across_judges(_cube(read, items, conditions, "choice", None), **common)
 
 
 def _cube(
-    read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...], of: str
-) -> NDArray[np.object_]:
+    read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...], of: str, without: float | None
+) -> NDArray[Any]:
     """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
-    asked = read["order"].astype(str) + "\0" + read["replicate"].astype(str)
-    codes, times = pd.factorize(asked)
-    cube = np.full((len(conditions), len(items), len(times)), None, dtype=object)
-    cube[
-        pd.Index(conditions).get_indexer(pd.Index(read["condition"])),
-        items.get_indexer(pd.Index(read["item_id"])),
-        codes,
-    ] = read[of].to_numpy(object)
+    asked = read.groupby(["order", "replicate"], sort=False).ngroup().to_numpy()
+    cube = np.full((len(conditions), len(items), asked.max() + 1), without)
+    places = []
+    for names, column in ((pd.Index(conditions), "condition"), (items, "item_id")):
+        codes, found = pd.factorize(read[column])
+        places.append(names.get_indexer(pd.Index(found))[codes])
+    cube[*places, asked] = read[of]
     return cube
 
 
