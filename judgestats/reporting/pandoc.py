@@ -166,6 +166,8 @@ def _plain_header(markdown: str) -> str:
     ---
     <BLANKLINE>
     csl: y
+    >>> _plain_header("---\\nbibliography: x.bib\\n---\\n\\ntext")
+    'text'
     """
     head, end, body = markdown.partition("\n---\n")
     kept = [
@@ -173,7 +175,7 @@ def _plain_header(markdown: str) -> str:
         for line in head.split("\n")
         if not re.match(r"(?:bibliography|csl|link-citations|number-sections): ", line)
     ]
-    return "\n".join(kept) + end + body
+    return body.lstrip("\n") if kept == ["---"] else "\n".join(kept) + end + body
 
 
 def _run(

@@ -127,7 +127,7 @@ def _rule(verdicts: Sequence[Verdict]) -> str:
                 asked.setdefault(r.key, r)
     if not asked:
         return "No required quantity was measured."
-    wanted = _series([f"{r.label} {threshold_text(r)}" for r in asked.values()])
+    wanted = _series([f"{_noun(r.label)} {threshold_text(r)}" for r in asked.values()])
     levels = verdicts[0].levels
     use, fail = (apa_number(x, digits=3, bounded=True) for x in (levels.use, levels.do_not_use))
     return (
@@ -137,20 +137,27 @@ def _rule(verdicts: Sequence[Verdict]) -> str:
     )
 
 
+def _noun(label: str) -> str:
+    """A label within a sentence: flip rate, but TPR and Kendall's tau-b."""
+    first = label.partition(" ")[0]
+    return label if "'" in first or not first[1:].islower() else label[0].lower() + label[1:]
+
+
 def _result(verdict: Verdict, name: str) -> str:
     told = []
     for r in verdict.requirements:
         if r.status != "not_measured" and math.isfinite(r.estimate):
             number, _, interval = number_text(r).partition(" ")
-            told.append(f"{r.label} = {number}" + (f", 95% CI {interval}" if interval else ""))
+            told.append(f"{_noun(r.label)} = {number}" + (f", 95% CI {interval}" if interval else ""))
     if not told:
         return f"For {name}, no required quantity was measured."
     by_status = {
-        status: [r.label for r in verdict.requirements if r.status == status]
+        status: [_noun(r.label) for r in verdict.requirements if r.status == status]
         for status in ("fails", "open")
     }
     if by_status["fails"]:
-        outcome = f"the requirement on {_series(by_status['fails'])} failed"
+        failed = by_status["fails"]
+        outcome = f"the requirement{'s' * (len(failed) > 1)} on {_series(failed)} failed"
     elif by_status["open"]:
         outcome = f"the result for {_series(by_status['open'])} was inconclusive"
     else:
@@ -373,7 +380,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
      lambda r: _judge_facts(r, "model_reported") or _judge_facts(r, "model"),
      "name the model with its version as the provider states it"),
     ("Where it was served, and which build", "LLM: model version",
-     _real_answers, "say where the judge was served (simulated judges have no server)"),
+     _real_answers, "say where the judge was served"),
     ("When it was asked", "LLM: model version", _days,
      "give the days on which the judgments were made"),
     ("Settings of the request", "LLM: model version",
@@ -399,9 +406,9 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
      lambda r: _estimates(r, "icc_1_1", "icc_3_k", "omega", "krippendorff_alpha",
                              "fleiss_kappa", "flip_rate", "grade_score"),
      "report a reliability with an interval (judge several times)"),
-    ("The typical error of one judgment, in the scale's units", "GRRAS 13",
-     lambda r: _estimates(r, "sd_repeated", "sem", "mean_absolute_deviation"),
-     "report the standard error of measurement"),
+    ("The typical error of one judgment", "GRRAS 13",
+     lambda r: _estimates(r, "sd_repeated", "sem", "mean_absolute_deviation", "flip_rate"),
+     "report the standard error of measurement, or the flip rate of verdicts"),
     ("Every p-value, not only small ones", "GRRAS 13",
      lambda r: "results.csv" if any(True for _ in r.records.select(Test)) else "",
      "report all tests"),
@@ -410,7 +417,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("An open model next to the closed one", "LLM: open model", lambda _: "",
      "judge with an open model too, or say why not"),
     ("What the results mean for use", "GRRAS 14",
-     lambda r: ", ".join(v.outcome for v in r.records.verdicts),
+     lambda r: ", ".join(v.outcome.replace("_", " ") for v in r.records.verdicts),
      "discuss the practical relevance"),
     ("Raw judgments", "GRRAS 15; LLM: traces",
      lambda r: "data/judgments.parquet" if len(r.judgments) else "", "publish the judgments"),
