@@ -29,13 +29,13 @@ from typing import Any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 
+from local import LocalJudge
 from tiny import lines, make_bart, make_causal, mt_bench, questions, served, stand_ins
 
 from judgestats.cli import main
 from judgestats.commands.requests import run_source
 from judgestats.protocols.base import ReplyMode
 from judgestats.protocols.strategies import Wording
-from judgestats.training import LocalJudge
 
 PLAIN = "--scaling none --selections none --key-points 0 --repeats 1 --report none"
 RUN = f"run crowd --judges sim-crowd --strategies vanilla,cce@2 {PLAIN} --pairs"

@@ -109,14 +109,9 @@ EXPORT = Command(
             kind="switch"),
         Option("--consistent", "Training data", "Only judgments equal in both orders",
             kind="switch"),
-        Option("--verdict-only", "Training data", "Verdicts without reasoning", kind="switch"),
-        Option("--ties", "Training data", "Judgments that are ties", default="drop",
-            choices=("drop", "keep")),
         Option("--condition", "Training data", "Only this condition, judge, or level of a "
             "factor, e.g. T=0", repeated=True, metavar="NAME"),
         Option("--balance", "Training data", "Equal numbers per strategy", kind="switch"),
-        Option("--prompt", "Training data", "Prompt of the student: name of a bundled one, or "
-            "file, e.g. mine.txt", metavar="NAME|FILE"),
         Option("--validation", "Training data", "Share of questions held out", kind="number",
             default=0.1),
         Option("--seed", "Training data", "Seed of the split", kind="whole", default=0),

@@ -220,8 +220,8 @@ def export_judgments_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``runs``, ``out``, ``mode``, ``correct``, ``consistent``, ``verdict_only``, ``ties``,
-        ``condition``, ``balance``, ``prompt``, ``validation``, ``seed`` and ``overwrite``.
+        ``runs``, ``out``, ``mode``, ``correct``, ``consistent``, ``condition``, ``balance``,
+        ``validation``, ``seed`` and ``overwrite``.
 
     Returns
     -------
@@ -232,18 +232,15 @@ def export_judgments_command(arguments: Args) -> int:
         kind=arguments.mode,
         correct=arguments.correct,
         consistent=arguments.consistent,
-        reasoning=not arguments.verdict_only,
-        ties=arguments.ties == "keep",
         conditions=tuple(arguments.condition),
         balance=arguments.balance,
     )
-    student = training.student_of(filters, prompt=arguments.prompt)
     sources, about = [], []
     for run in dict.fromkeys(arguments.runs):
         source, facts = run_source(run)
         sources.append(source)
         about.append(facts)
-    chosen = training.training_examples(sources, filters=filters, student=student)
+    chosen = training.training_examples(sources, filters=filters)
     if filters.balance:
         chosen = training.balanced(chosen, seed=arguments.seed)
     split = training.split_by_question(
@@ -256,7 +253,6 @@ def export_judgments_command(arguments: Args) -> int:
         filters=filters,
         seed=arguments.seed,
         runs=about,
-        prompt_sha=training.prompt_sha_of(student),
         overwrite=arguments.overwrite,
     )
     console.print_result(
@@ -267,8 +263,6 @@ def export_judgments_command(arguments: Args) -> int:
         f"Written to {arguments.out}: {', '.join(sorted(written))}. Read the card "
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
-    if uneven := training.imbalance(chosen):
-        console.print_result(uneven)
     if any(facts["simulated"] == "true" for facts in about):
         console.print_result("The judges were SIMULATED: good for a rehearsal, not for training.")
     return 0

@@ -6,16 +6,12 @@ from judgestats.training.examples import Example as Example
 from judgestats.training.examples import ExampleSet as ExampleSet
 from judgestats.training.examples import Filters as Filters
 from judgestats.training.examples import Source as Source
-from judgestats.training.examples import Student as Student
 from judgestats.training.examples import balanced as balanced
-from judgestats.training.examples import imbalance as imbalance
-from judgestats.training.examples import prompt_sha_of as prompt_sha_of
 from judgestats.training.examples import split_by_question as split_by_question
-from judgestats.training.examples import student_of as student_of
 from judgestats.training.examples import training_examples as training_examples
 from judgestats.training.examples import write_training_data as write_training_data
+from judgestats.training.train import CHAT_TEMPLATE as CHAT_TEMPLATE
 from judgestats.training.train import CoverageModel as CoverageModel
-from judgestats.training.train import LocalJudge as LocalJudge
 from judgestats.training.train import Trained as Trained
 from judgestats.training.train import TrainingSettings as TrainingSettings
 from judgestats.training.train import coverage_table as coverage_table

@@ -18,13 +18,13 @@ from scipy.cluster.hierarchy import DisjointSet
 from judgestats.errors import InputError, StoreError, one_of
 from judgestats.items import Item, label_table
 from judgestats.protocols.base import ReplyMode, Status, Unit
-from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.strategies import Wording
 from judgestats.protocols.strategies.base import stage_kind
-from judgestats.protocols.template import PromptTemplate, pair_name
+from judgestats.protocols.template import pair_name
 from judgestats.sinks import rows_text
 
-Student = Wording | Pairwise
+STUDENT = Wording(labelled_only=False)
+"""How the student is asked: as the vanilla judge of `crowd`, explanation first."""
 
 KINDS = ("vanilla", "cce", "mixed", "any")
 """Whose judgments: of vanilla conditions, of crowd comparative ones, of both, of all strategies."""
@@ -60,11 +60,6 @@ class Filters:
         among them is not a label).
     consistent : bool
         Only verdicts that are the same in both orders of the same replication.
-    reasoning : bool
-        Write the reasoning before the verdict; judgments without any are then left out. Otherwise
-        the verdict alone.
-    ties : bool
-        Keep verdicts that call a tie, and offer the tie in the prompt.
     conditions : tuple of str
         Only conditions whose name holds one of these texts; all if empty.
     balance : bool
@@ -74,8 +69,6 @@ class Filters:
     kind: str = "mixed"
     correct: bool = False
     consistent: bool = False
-    reasoning: bool = True
-    ties: bool = False
     conditions: tuple[str, ...] = ()
     balance: bool = False
 
@@ -108,49 +101,19 @@ class ExampleSet:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-def student_of(filters: Filters, *, prompt: str = "") -> Student:
-    """How the student is asked: as the vanilla judge of `crowd`, explanation first.
-
-    Parameters
-    ----------
-    filters : Filters
-        Without reasoning the student is asked for the verdict alone, with the prompt of the other
-        pairwise experiments.
-    prompt : str
-        Another prompt: a bundled one by name, or a file.
-
-    Returns
-    -------
-    Wording or Pairwise
-    """
-    if filters.reasoning:
-        return Wording(vanilla=prompt or "judge_vanilla", ties=filters.ties)
-    return Pairwise(template=PromptTemplate.load(prompt or "pairwise"), ties=filters.ties)
-
-
-def prompt_sha_of(student: Student) -> str:
-    """The hash of the student's prompt template."""
-    how = student.comparison("vanilla") if isinstance(student, Wording) else student
-    return how.template.sha
-
-
-def training_examples(
-    sources: Iterable[Source], *, filters: Filters, student: Student | None = None
-) -> ExampleSet:
+def training_examples(sources: Iterable[Source], *, filters: Filters) -> ExampleSet:
     """Judgments on pairs as chats: prompt of a vanilla judge, reasoning, verdict.
 
     Parameters
     ----------
     sources : iterable of Source
     filters : Filters
-    student : Wording or Pairwise, optional
-        How the student will be asked; `student_of` by default.
 
     Returns
     -------
     ExampleSet
-        Exact repetitions (same prompt, same reply) once. Every reply is read back by the student's
-        own reader to the teacher's verdict.
+        Exact repetitions (same prompt, same reply) once. The student is asked as the vanilla judge
+        of `crowd`, and every reply is read back by its reader to the teacher's verdict.
 
     Raises
     ------
@@ -169,21 +132,20 @@ def training_examples(
     >>> made.examples[0].messages[-1]["content"]  # the earlier response was shown second
     '4 is right.\\n\\n[[B]]'
     """
-    asked = replace(student or student_of(filters), ties=filters.ties, labelled_only=False)
     examples: dict[tuple[str, ...], Example] = {}
     left: Counter[str] = Counter()
     total = 0
     for source in sources:
         rows = _rows(source)
         total += len(rows)
-        by_name = {(u.item_id, u.order): u for u in asked.units(source.items)}
+        by_name = {(u.item_id, u.order): u for u in STUDENT.units(source.items)}
         labels = _labels(source.items)
         agreed = _agreed(rows)
         for row in rows:
             unit = by_name.get((row["item_id"], row["order"]))
             why = _rejection_reason(row, unit, filters, labels, agreed)
             if not why and unit is not None:
-                made = _example(source.name, row, unit, asked, filters)
+                made = _example(source.name, row, unit)
                 key = () if isinstance(made, str) else tuple(m["content"] for m in made.messages)
                 if isinstance(made, str):
                     why = made
@@ -195,15 +157,6 @@ def training_examples(
                 left[why] += 1
     order = dict(sorted(left.items(), key=lambda reason: (-reason[1], reason[0])))
     return ExampleSet(examples=tuple(examples.values()), judgments=total, left_out=order)
-
-
-_STAGES = {
-    "vote": "votes behind a majority or an aggregate",
-    "crowd": "judgments against a crowd response",
-    "removal": "judgments without their verdict",
-    "plan": "plans",
-    "points": "lists of key points",
-}
 
 
 _NEEDED = (
@@ -285,36 +238,30 @@ def _rejection_reason(
     verdict, place = row["choice"], (row["condition"], row["item_id"], row["replicate"])
     named = not filters.conditions or any(text in row["condition"] for text in filters.conditions)
     checks = (
-        (f"another stage: {_STAGES.get(stage, stage)}", row["stage"] != "final"),
+        (f"another stage: {stage}", row["stage"] != "final"),
         ("no verdict on a pair", row["order"] not in {"ab", "ba"}),
         ("another condition", not named),
         (f"another strategy: {kind}", kind not in wanted[filters.kind]),
         ("unread", row["status"] != Status.OK.value),
         ("no verdict on a pair", verdict not in {"a", "b", "tie"}),
         ("a pair that the items do not have", unit is None),
-        ("a tie", verdict == "tie" and not filters.ties),
+        ("a tie", verdict == "tie"),
         ("no label", filters.correct and not label),
         ("not correct", filters.correct and verdict != label),
         ("not the same in both orders", filters.consistent and place not in agreed),
-        ("no reasoning", filters.reasoning and not str(row["explanation"]).strip()),
+        ("no reasoning", not str(row["explanation"]).strip()),
     )
     return next((why for why, holds in checks if holds), "")
 
 
-def _example(
-    run: str, row: Mapping[str, Any], unit: Unit, student: Student, filters: Filters
-) -> Example | str:
+def _example(run: str, row: Mapping[str, Any], unit: Unit) -> Example | str:
     """The chat, or the reason why it cannot be written."""
     first = "a" if unit.shown[0] == min(unit.shown) else "b"
-    letter = "C" if row["choice"] == "tie" else "A" if row["choice"] == first else "B"
-    explanation = str(row["explanation"]).strip() if filters.reasoning else ""
+    letter = "A" if row["choice"] == first else "B"
+    explanation = str(row["explanation"]).strip()
     mark = f"[[{letter}]]"
     reply = explanation if explanation.endswith(mark) else f"{explanation}\n\n{mark}".strip()
-    prompt = (
-        student.ask("vanilla", unit, ReplyMode.TEXT)
-        if isinstance(student, Wording)
-        else student.prompt(unit, ReplyMode.TEXT)
-    )
+    prompt = STUDENT.ask("vanilla", unit, ReplyMode.TEXT)
     messages = (*prompt.messages, {"role": "assistant", "content": reply})
     texts = [m["content"] for m in messages]
     if any(_CONTROL.search(text) for text in texts):
@@ -323,7 +270,7 @@ def _example(
         return "a chat template's control token"
     if sum(map(len, texts)) > _MAX_CHARS:
         return "too long"
-    back = student.read(unit, ReplyMode.TEXT, reply)
+    back = STUDENT.read(unit, ReplyMode.TEXT, reply)
     if back.status is not Status.OK or back.choice != row["choice"]:
         return "another verdict in the reasoning"
     return Example(
@@ -338,11 +285,6 @@ def _example(
         question=unit.item.question,
         verdict=letter,
     )
-
-
-LEFT_OUT = "more of its kind than of the others"
-_UNEVEN = 2.0
-"""How many times larger the largest kind may be before it is remarked on."""
 
 
 def balanced(chosen: ExampleSet, *, seed: int = 0) -> ExampleSet:
@@ -367,56 +309,27 @@ def balanced(chosen: ExampleSet, *, seed: int = 0) -> ExampleSet:
     """
     sizes = Counter(example.kind for example in chosen.examples)
     if len(sizes) < 2:
-        only = f"all {len(chosen.examples)} are {next(iter(sizes))}" if sizes else "there is none"
         raise InputError(
-            f"export: examples of several kinds are needed to be balanced, and {only}. Leave "
-            "--balance out, or export a run with vanilla and crowd judgments (--mode mixed)."
+            "export: examples of several kinds are needed to be balanced. Leave --balance out, or "
+            "export a run with vanilla and crowd judgments (--mode mixed)."
         )
-    least = min(sizes.values())
-    kept: set[int] = set()
-    for kind in sizes:
-        places = [i for i, example in enumerate(chosen.examples) if example.kind == kind]
-        kept |= set(_round_the_questions(chosen.examples, places, seed)[:least])
+    least, seen = min(sizes.values()), Counter[tuple[str, str, str]]()
+    turns: dict[str, list[tuple[int, str, int]]] = {}
+    for draw, i in sorted((_draw(x, seed), i) for i, x in enumerate(chosen.examples)):
+        x = chosen.examples[i]
+        question = (x.kind, x.run, x.cluster)
+        turns.setdefault(x.kind, []).append((seen[question], draw, i))
+        seen[question] += 1
+    kept = {i for own in turns.values() for _, _, i in sorted(own)[:least]}
     lost = len(chosen.examples) - len(kept)
-    left = dict(chosen.left_out) | ({LEFT_OUT: lost} if lost else {})
+    left = dict(chosen.left_out) | ({"more of its kind than of the others": lost} if lost else {})
     examples = tuple(x for i, x in enumerate(chosen.examples) if i in kept)
     return replace(chosen, examples=examples, left_out=left)
 
 
-def _round_the_questions(
-    examples: Sequence[Example], places: Sequence[int], seed: int
-) -> list[int]:
-    by_question: dict[tuple[str, str], list[tuple[str, int]]] = {}
-    for i in places:
-        x = examples[i]
-        about = "\0".join((str(seed), x.condition, x.item_id, x.order, str(x.replicate), x.run))
-        draw = hashlib.sha256(about.encode("utf-8", "surrogatepass")).hexdigest()
-        by_question.setdefault((x.run, x.cluster), []).append((draw, i))
-    turns = [
-        (rank, draw, i)
-        for listed in by_question.values()
-        for rank, (draw, i) in enumerate(sorted(listed))
-    ]
-    return [i for _, _, i in sorted(turns)]
-
-
-def imbalance(chosen: ExampleSet) -> str:
-    """What to say of kinds of very different size; empty if there is nothing to say.
-
-    Examples
-    --------
-    >>> imbalance(ExampleSet(examples=(), judgments=0))
-    ''
-    """
-    sizes = Counter(example.kind for example in chosen.examples).most_common()
-    if len(sizes) < 2 or sizes[0][1] <= _UNEVEN * sizes[-1][1]:
-        return ""
-    (most, many), (least, few) = sizes[0], sizes[-1]
-    return (
-        f"The kinds are uneven: {many} examples are {most} and {few} {least}, since a run has more "
-        f"conditions of the one than of the other. What is learned will be {most} above all; "
-        "--balance draws as many of each."
-    )
+def _draw(x: Example, seed: int) -> str:
+    about = "\0".join((str(seed), x.condition, x.item_id, x.order, str(x.replicate), x.run))
+    return hashlib.sha256(about.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -498,7 +411,6 @@ def write_training_data(
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],
-    prompt_sha: str = "",
     overwrite: bool = False,
 ) -> dict[str, str]:
     """Write ``train.jsonl``, ``validation.jsonl``, ``provenance.csv`` and the card ``README.md``.
@@ -514,8 +426,6 @@ def write_training_data(
         Of the split, for the card.
     runs : sequence of mapping
         For the card: ``name``, ``judges``, ``items``, ``simulated`` ("true" or "false").
-    prompt_sha : str
-        The student's prompt, for the card.
     overwrite : bool
         Whether files of these names that are there may be replaced.
 
@@ -548,7 +458,7 @@ def write_training_data(
     if split.validation:
         texts["validation.jsonl"] = _lines(split.validation)
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
-    texts["README.md"] = _card(chosen, split, filters, seed, runs, prompt_sha, digests)
+    texts["README.md"] = _card(chosen, split, filters, seed, runs, digests)
     digests["README.md"] = hashlib.sha256(texts["README.md"].encode()).hexdigest()
     try:
         there = sorted(name for name in (*texts, "validation.jsonl") if (target / name).exists())
@@ -589,20 +499,6 @@ def _provenance(split: DataSplit) -> str:
     return rows_text(rows)
 
 
-_NEVER = (
-    "Verdicts by majority are not here: they are counted from votes, so that no judge wrote a "
-    "reasoning that led to them, and the single votes are not what was decided."
-)
-_WHOSE = {
-    "any": f"{_NEVER} All other strategies are, those by aggregate among them.",
-    **dict.fromkeys(
-        ("vanilla", "cce", "mixed"),
-        f"{_NEVER} Verdicts by aggregate, and of other strategies, are not here either: an "
-        "aggregate's reasoning weighs votes that the student is not shown. --mode any takes them.",
-    ),
-}
-
-
 def _counts(examples: Sequence[Example], field: str) -> str:
     counts = Counter(str(getattr(x, field)) for x in examples)
     return ", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or "none"
@@ -620,7 +516,6 @@ def _card(
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],
-    prompt_sha: str,
     digests: Mapping[str, str],
 ) -> str:
     names = {"train": split.train, "validation": split.validation}
@@ -643,8 +538,6 @@ def _card(
         lines.append(
             f"| {name} | {len(part)} | {n} | {_counts(part, 'kind')} | {_counts(part, 'verdict')} |"
         )
-    uneven = imbalance(chosen)
-    lines += ["", uneven] if uneven else []
     lines += ["", "| run | judges | items |", "|---|---|---|"]
     lines += [f"| {_cell(r['name'])} | {_cell(r['judges'])} | {_cell(r['items'])} |" for r in runs]
     settings = {k: v for k, v in asdict(filters).items() if v not in ((), "")}
@@ -652,7 +545,8 @@ def _card(
         "",
         "Filters: " + ", ".join(f"{k} = {_cell(v)}" for k, v in settings.items()) + ". "
         f"Split by question with seed {seed}; no question stands in both parts. Exact repetitions "
-        f"are kept once. Prompt of the student: {prompt_sha or 'own'}.",
+        "are kept once. Prompt of the student: "
+        f"{STUDENT.comparison('vanilla').template.sha}.",
         "",
         f"Of {chosen.judgments} judgments, {len(chosen.examples)} became examples. Left out:",
         "",
@@ -660,7 +554,10 @@ def _card(
         "|---|---|",
         *(f"| {why} | {n} |" for why, n in chosen.left_out.items()),
         "",
-        _WHOSE[filters.kind],
+        (
+            "Verdicts by majority are never here, since no judge wrote a reasoning that led to "
+            "them; other strategies only by --mode any."
+        ),
         "",
         "| file | SHA-256 |",
         "|---|---|",

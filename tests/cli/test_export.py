@@ -47,7 +47,6 @@ def test_a_run_becomes_training_data(run_id, workplace, capsys):
         (["export", "x"], "--out"),
         (["export", "0" * 32, "--out", "out"], "there is no run"),
         (["export", "x", "--out", "out", "--mode", "best"], "invalid choice"),
-        (["export", "x", "--out", "out", "--prompt", "none.txt"], "none.txt"),
     ],
 )
 def test_wrong_words(words, said, workplace, capsys):
