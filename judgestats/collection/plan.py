@@ -3,110 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.collector import Group, grouped
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import Answer
-from judgestats.collection.prices import JudgePlan, Price, PricePlan, Sampled
+from judgestats.collection.prices import JudgePlan, Price, PricePlan
 from judgestats.collection.request import Ready
 from judgestats.collection.response import Abilities
 from judgestats.collection.rows import answer_row, blank_row
 from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.data.columns import Task
-from judgestats.data.stages import Cell, Stratum, strata_of
+from judgestats.data.stages import StageSchedule
 from judgestats.errors import JudgeError
 from judgestats.protocols.base import Prompted, prompted_in
-from judgestats.stats.inference import distributions
-
-
-def scaled_up(
-    strata: Sequence[Stratum], plans: Mapping[Cell, Mapping[str, JudgePlan]]
-) -> dict[str, JudgePlan]:
-    """What all cells take, by judge: every set by as many verdicts as it has more than its part.
-
-    Parameters
-    ----------
-    strata : sequence of Stratum
-    plans : mapping of Cell to mapping of judge to JudgePlan
-
-    Returns
-    -------
-    dict of judge to JudgePlan
-
-    Examples
-    --------
-    >>> strata = [Stratum(name="s", cells=10, verdicts=20, drawn={("q", 0): 1, ("r", 0): 3})]
-    >>> plan = JudgePlan(judge="j", judgments=3, requests=2, tokens_in=(1.0, 2.0))
-    >>> scaled_up(strata, {("q", 0): {"j": plan}})["j"].requests
-    10
-    """
-    sums: dict[str, JudgePlan] = {}
-    for stratum in strata:
-        times = stratum.verdicts / sum(stratum.drawn.values())
-        for cell in stratum.drawn:
-            for judge, plan in plans.get(cell, {}).items():
-                sums.setdefault(judge, JudgePlan(judge=judge)).add(plan, times)
-    for plan in sums.values():
-        for name in ("judgments", "cached", "waiting", "requests"):
-            setattr(plan, name, round(getattr(plan, name)))
-    return sums
-
-
-def relative_margin(strata: Sequence[Stratum], values: Mapping[Cell, float]) -> float:
-    r"""Half the width of the 95% interval of a stratified total, as a share of the total.
-
-    Parameters
-    ----------
-    strata : sequence of Stratum
-    values : mapping of Cell to float
-        Of the cells drawn; 0 where one is missing.
-
-    Returns
-    -------
-    float
-        0 where every cell was drawn, or the total is 0.
-
-    Notes
-    -----
-    The total of a set is its verdicts times what a verdict takes in the cells drawn (a separate
-    ratio estimate), its variance :math:`N_h^2 (1 - n_h / N_h) s_h^2 / n_h` with the variance
-    :math:`s_h^2` of the residuals, the degrees of freedom Satterthwaite's (Cochran, Sampling
-    Techniques, 3rd ed., sec. 5.4 and 6.10). Cells drawn every n-th from a seeded start are treated
-    as drawn at random.
-
-    Examples
-    --------
-    >>> drawn = {("a", 0): 2, ("b", 0): 2, ("c", 0): 2}
-    >>> strata = [Stratum(name="s", cells=100, verdicts=200, drawn=drawn)]
-    >>> round(relative_margin(strata, {("a", 0): 9.0, ("b", 0): 10.0, ("c", 0): 11.0}), 3)
-    0.245
-    >>> one = Stratum(name="s", cells=1, verdicts=2, drawn={("a", 0): 2})
-    >>> relative_margin([one], {("a", 0): 9.0})
-    0.0
-    """
-    total = variance = spread = 0.0
-    for stratum in strata:
-        own = [(values.get(cell, 0.0), verdicts) for cell, verdicts in stratum.drawn.items()]
-        n, size = len(own), stratum.cells
-        ratio = sum(value for value, _ in own) / sum(verdicts for _, verdicts in own)
-        total += stratum.verdicts * ratio
-        if n == size or n < 2:
-            continue
-        s2 = sum((value - ratio * verdicts) ** 2 for value, verdicts in own) / (n - 1)
-        part = size**2 * (1 - n / size) * s2 / n
-        variance += part
-        spread += part**2 / (n - 1)
-    if not variance or not total:
-        return 0.0
-    t = float(distributions.t.ppf(0.975, variance**2 / spread))
-    return t * math.sqrt(variance) / total
-
 
 _CHARACTERS_A_TOKEN = (5.0, 3.0)
 """Of the low and the high estimate; 4 is the usual rule of thumb for English."""
@@ -118,46 +32,11 @@ _CHARACTERS_IMAGINED = 4
 """A token, in replies that are imagined so that later stages can be priced."""
 
 
-class Stages(Protocol):
-    """Judging in stages, as far as its price goes (`judgestats.data.stages.StageSchedule`)."""
-
-    def again(self) -> Stages:
-        """The same, with nothing heard yet."""
-
-    def __len__(self) -> int:
-        """Pipelines in all."""
-
-    @property
-    def pairs(self) -> int:
-        """Pairs that are judged."""
-
-    def cells(self, together: int = 1) -> Mapping[Cell, str]:
-        """What shares no call with the rest, and the set that it is of."""
-
-    def verdicts(self, together: int = 1) -> Mapping[Cell, int]:
-        """How many final verdicts each cell has."""
-
-    def part(self, cells: Collection[Cell], together: int = 1) -> Stages:
-        """The same for some cells only."""
-
-    def cell_of(self, task: Task, together: int = 1) -> Cell:
-        """The cell that a call belongs to."""
-
-    def first(self) -> Iterable[Task]:
-        """The calls that need no other call."""
-
-    def follow_up(self, row: Mapping[str, Any]) -> Iterable[Task]:
-        """The calls that follow from a judgment."""
-
-    def imagined(self, task: Task, prompted: Prompted, characters: int) -> str:
-        """A readable reply of about this many characters."""
-
-
 def price_plan(
     tasks: Iterable[Task],
     ask: CollectionRequest | None = None,
     *,
-    stages: Stages | None = None,
+    stages: StageSchedule | None = None,
     reply_tokens: tuple[int, int] = _REPLY_TOKENS,
     pipelines: int = _PIPELINES,
     **options: Any,
@@ -175,7 +54,7 @@ def price_plan(
         Not used where there are stages.
     ask : CollectionRequest, optional
         Its journal is looked into, not locked.
-    stages : Stages, optional
+    stages : StageSchedule, optional
         Calls that follow from replies are priced too: what the journal holds is taken from it, and
         the rest is imagined twice, with short replies for the low estimate and long ones for the
         high one, since later prompts contain replies. Calls that depend on a reply (an unparsed
@@ -184,7 +63,7 @@ def price_plan(
         A reply's tokens in the low and the high estimate.
     pipelines : int
         With stages: where there are more pipelines (a strategy on a pair in an order, once), about
-        this many are priced, on pairs drawn by seed from every set, and scaled up with a margin.
+        this many are priced, on pairs spread evenly over the plan, and scaled up.
     **options
         Fields of `judgestats.collection.ask.CollectionRequest` that replace those of `ask`.
 
@@ -199,7 +78,7 @@ def price_plan(
     """
     ask = CollectionRequest.from_options(ask, **options)
     together = ask.choices_per_request
-    sampled: Sampled | None = None
+    sampled: tuple[int, int] | None = None
     with journal_view(ask.journal) as journal:
         pricing = _Pricing(ask, journal, reply_tokens=reply_tokens)
         if stages is None:
@@ -207,12 +86,12 @@ def price_plan(
                 grouped(enumerate(tasks), together, together=isinstance(tasks, Sequence))
             )
         else:
-            strata, part = _draw_strata(stages, pipelines, together, ask.seed or 0)
-            by_cell = pricing.cells(part, reply_tokens)
-            plans = scaled_up(strata, by_cell)
+            part = stages.part(pipelines, together)
+            plans = pricing.stages(part, reply_tokens)
             if len(part) < len(stages):
-                prices = {name: _price(ask, spec) for name, spec in ask.judges.items()}
-                sampled = _sampled(stages, part, strata, by_cell, prices)
+                times = len(stages) / len(part)
+                plans = {name: plan.scaled(times) for name, plan in plans.items()}
+                sampled = (part.pairs, stages.pairs)
     for name, plan in plans.items():
         price = _price(ask, ask.judge(name))
         plan.cost_usd = (
@@ -243,43 +122,6 @@ def _price(ask: CollectionRequest, spec: JudgeSpec) -> Price:
     return price.batch_price if ask.mode == "batch" else price
 
 
-def _draw_strata(
-    stages: Stages, pipelines: int, together: int, seed: int
-) -> tuple[tuple[Stratum, ...], Stages]:
-    """The part that is walked through: all, or of every set some."""
-    cells = stages.cells(together)
-    kept = len(cells) if len(stages) <= pipelines else len(cells) * pipelines // len(stages)
-    strata = strata_of(cells, stages.verdicts(together), count=kept, seed=seed)
-    drawn = [cell for stratum in strata for cell in stratum.drawn]
-    return strata, stages.again() if len(drawn) == len(cells) else stages.part(drawn, together)
-
-
-def _sampled(
-    stages: Stages,
-    part: Stages,
-    strata: Sequence[Stratum],
-    by_cell: Mapping[Cell, Mapping[str, JudgePlan]],
-    prices: Mapping[str, Price],
-) -> Sampled:
-    """Which part was priced, with the margin of requests and of dollars (tokens, if unknown)."""
-    requests = {c: sum(float(p.requests) for p in by.values()) for c, by in by_cell.items()}
-    dollars = {
-        cell: sum(prices[p.judge].cost(p.tokens_in[1], p.tokens_out[1]) for p in by.values())
-        for cell, by in by_cell.items()
-    }
-    tokens = {
-        c: sum(p.tokens_in[1] + p.tokens_out[1] for p in by.values()) for c, by in by_cell.items()
-    }
-    priced = all(price.is_known for price in prices.values()) and any(dollars.values())
-    return Sampled(
-        pairs=part.pairs,
-        all_pairs=stages.pairs,
-        sets=len(strata),
-        requests=relative_margin(strata, requests),
-        tokens=relative_margin(strata, dollars if priced else tokens),
-    )
-
-
 class _Pricing:
     """Walks a plan and books what each request would take."""
 
@@ -299,22 +141,18 @@ class _Pricing:
             self._price_group(group, plans)
         return plans
 
-    def cells(
-        self, stages: Stages, reply_tokens: tuple[int, int]
-    ) -> dict[Cell, dict[str, JudgePlan]]:
-        """The plan of every cell, from a walk with short replies to one with long ones."""
+    def stages(self, stages: StageSchedule, reply_tokens: tuple[int, int]) -> dict[str, JudgePlan]:
+        """The plan of stages, from a walk with short replies to one with long ones."""
         high = self._walk(stages, reply_tokens[1])
         low = self._walk(stages.again(), reply_tokens[0])
-        for cell, plans in high.items():
-            for name, plan in plans.items():
-                short = low[cell][name]
-                plan.tokens_in = (short.tokens_in[0], plan.tokens_in[1])
-                plan.tokens_out = (short.tokens_out[0], plan.tokens_out[1])
+        for name, plan in high.items():
+            plan.tokens_in = (low[name].tokens_in[0], plan.tokens_in[1])
+            plan.tokens_out = (low[name].tokens_out[0], plan.tokens_out[1])
         return high
 
-    def _walk(self, stages: Stages, tokens: int) -> dict[Cell, dict[str, JudgePlan]]:
-        """The plan of every cell, with replies of this many tokens imagined."""
-        plans: dict[Cell, dict[str, JudgePlan]] = {}
+    def _walk(self, stages: StageSchedule, tokens: int) -> dict[str, JudgePlan]:
+        """The plan of stages, with replies of this many tokens imagined."""
+        plans: dict[str, JudgePlan] = {}
         together = self._ask.choices_per_request
         waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together, together=True))
         place = count()
@@ -322,8 +160,7 @@ class _Pricing:
         characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))
         while waiting:
             group = waiting.popleft()
-            cell = stages.cell_of(group.tasks[0], together)
-            ready, answers = self._price_group(group, plans.setdefault(cell, {}))
+            ready, answers = self._price_group(group, plans)
             for task, answer in zip(group.tasks, answers, strict=True):
                 if answer is not None:
                     row = answer_row(task, ready, answer, cached=True, experiment="")

@@ -257,43 +257,25 @@ class JudgePlan:
     tokens_out: tuple[float, float] = _NOTHING
     cost_usd: tuple[float, float] = _NOTHING
 
-    def add(self, other: JudgePlan, times: float = 1) -> None:
-        """Add `times` times another plan; fractions leave counts to be rounded."""
+    def add(self, other: JudgePlan) -> None:
+        """Add another plan."""
         for name, value in vars(other).items():
             own = getattr(self, name)
             if isinstance(value, tuple):
-                setattr(self, name, (own[0] + value[0] * times, own[1] + value[1] * times))
+                setattr(self, name, (own[0] + value[0], own[1] + value[1]))
             elif name != "judge":
-                setattr(self, name, own + value * times)
+                setattr(self, name, own + value)
 
-
-@dataclass(frozen=True, kw_only=True)
-class Sampled:
-    """Which part of a plan was priced for the whole, and how far another draw could lead.
-
-    Attributes
-    ----------
-    pairs, all_pairs : int
-    sets : int
-        From each of which a part was drawn.
-    requests, tokens : float
-        Half the width of the total's 95% interval, as a share of it: 0.04 is plus or minus 4%.
-        Tokens stand for dollars.
-    """
-
-    pairs: int
-    all_pairs: int
-    sets: int
-    requests: float
-    tokens: float
-
-    def __str__(self) -> str:
-        of = "" if self.sets < 2 else f" (some of each of {self.sets} sets)"
-        return (
-            f"The figures are estimated from {self.pairs:,} of {self.all_pairs:,} pairs, drawn by "
-            f"seed{of} with all strategies on each, and scaled up. Another draw could differ: "
-            f"requests by ±{_percent(self.requests)}, tokens and dollars by "
-            f"±{_percent(self.tokens)} (95% intervals; the total includes them)."
+    def scaled(self, times: float) -> JudgePlan:
+        """So many times this plan, before its cost is known."""
+        return JudgePlan(
+            judge=self.judge,
+            judgments=round(self.judgments * times),
+            cached=round(self.cached * times),
+            waiting=round(self.waiting * times),
+            requests=round(self.requests * times),
+            tokens_in=(self.tokens_in[0] * times, self.tokens_in[1] * times),
+            tokens_out=(self.tokens_out[0] * times, self.tokens_out[1] * times),
         )
 
 
@@ -311,8 +293,8 @@ class PricePlan:
     mode : {"online", "batch"}
     what : tuple of str
         Who is asked, and for what: headings of the table.
-    sampled : Sampled or None
-        Where a part was priced and scaled up: which, with its margin.
+    sampled : (int, int) or None
+        Where a part was priced and scaled up: its pairs, and all.
     old_prices : tuple of str
         Whose price was checked more than 90 days ago.
     """
@@ -322,7 +304,7 @@ class PricePlan:
     reply_tokens: tuple[int, int]
     mode: str = "online"
     what: tuple[str, str] = ("judge", "judgments")
-    sampled: Sampled | None = None
+    sampled: tuple[int, int] | None = None
     old_prices: tuple[str, ...] = ()
 
     @property
@@ -332,12 +314,9 @@ class PricePlan:
 
     @property
     def cost_usd(self) -> tuple[float, float]:
-        """Low and high estimate in dollars, the margin of a sample included; NaN if unknown."""
-        margin = self.sampled.tokens if self.sampled is not None else 0.0
-        low = sum(j.cost_usd[0] for j in self.judges)
-        high = sum(j.cost_usd[1] for j in self.judges)
-        # NaN stays NaN: it is the first argument that max keeps where none is the larger
-        return (max(low * (1 - margin), 0.0), high * (1 + margin))
+        """Low and high estimate in dollars; NaN if unknown."""
+        costs = [j.cost_usd for j in self.judges]
+        return (sum(low for low, _ in costs), sum(high for _, high in costs))
 
     def __str__(self) -> str:
         width = max([5, *(len(j.judge) for j in self.judges)])
@@ -351,14 +330,17 @@ class PricePlan:
                 f"{_span(j.tokens_in):>19}  {_span(j.tokens_out):>19}  {_dollars(j.cost_usd):>19}"
             )
         lines.append(
-            f"total: {self._requests()} requests, {self._price()} "
+            f"total: {self.requests:,} requests, {self._price()} "
             f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters per "
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens per reply. Models that "
             "think before they answer use more. Retries are not included."
         )
         lines += [f"{old}; check that it still holds." for old in self.old_prices]
         if self.sampled is not None:
-            lines.append(str(self.sampled))
+            lines.append(
+                "The figures are estimated from {:,} of {:,} pairs, spread evenly over the plan, "
+                "with all strategies on each, and scaled up.".format(*self.sampled)
+            )
         if self.mode == "batch":
             waiting = sum(j.waiting for j in self.judges)
             lines.append(
@@ -371,12 +353,6 @@ class PricePlan:
         price_range = _dollars(self.cost_usd)
         return f"price {price_range}" if price_range == _PRICED_UNKNOWN else price_range
 
-    def _requests(self) -> str:
-        if self.sampled is None:
-            return f"{self.requests:,}"
-        off = self.requests * self.sampled.requests
-        return f"{max(0.0, self.requests - off):,.0f}-{self.requests + off:,.0f}"
-
 
 def _span(values: tuple[float, float]) -> str:
     return f"{values[0]:,.0f}-{values[1]:,.0f}"
@@ -387,18 +363,6 @@ def _dollars(values: tuple[float, float]) -> str:
         return _PRICED_UNKNOWN
     digits = 2 if values[0] >= 10 else 4
     return f"${values[0]:,.{digits}f}-${values[1]:,.{digits}f}" if values[1] else "$0"
-
-
-def _percent(share: float) -> str:
-    """A margin for a reader: one digit below ten.
-
-    Examples
-    --------
-    >>> _percent(0.0423), _percent(0.31), _percent(0.0)
-    ('4.2%', '31%', '0%')
-    """
-    value = 100 * share
-    return f"{value:.0f}%" if value >= 10 or value == 0 else f"{value:.1f}%"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

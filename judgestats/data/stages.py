@@ -1,11 +1,10 @@
-"""Judging in stages: next calls, verdicts, and price samples."""
+"""Judging in stages: next calls and verdicts."""
 
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
@@ -19,97 +18,7 @@ from judgestats.protocols.base import JudgingProtocol, Prompted, ReplyMode, Stat
 from judgestats.protocols.strategies import base
 
 Cell = tuple[str, int]
-"""An item, and a block of its repetitions: what shares calls with nothing outside it."""
-
-_LEAST = 2
-"""Cells drawn of a set at least: one alone says nothing of how much cells differ."""
-_REST = "(small sets together)"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stratum:
-    """A set of the items, with the part of it that was drawn.
-
-    Attributes
-    ----------
-    name : str
-    cells : int
-        All of the set.
-    verdicts : int
-        Final verdicts in all of them.
-    drawn : mapping of Cell to int
-        Those drawn, with the final verdicts in each.
-    """
-
-    name: str
-    cells: int
-    verdicts: int
-    drawn: Mapping[Cell, int]
-
-
-def strata_of(
-    cells: Mapping[Cell, str], verdicts: Mapping[Cell, int], *, count: int, seed: int = 0
-) -> tuple[Stratum, ...]:
-    """Draw about `count` cells, from every set in proportion and from none fewer than two.
-
-    Within a set, every n-th cell is drawn in its order, from a random start. Consecutive parts
-    (subsets, repetitions) are thereby represented in proportion.
-
-    Parameters
-    ----------
-    cells : mapping of Cell to str
-        Every cell and its set, in the plan's order.
-    verdicts : mapping of Cell to int
-        How many final verdicts are in it.
-    count : int
-        Where a set is small, more are drawn. Sets are put together, smallest first, where there
-        are more than half as many as cells to be drawn.
-    seed : int
-
-    Returns
-    -------
-    tuple of Stratum
-        Together they hold all cells; where all are drawn nothing is left to chance.
-
-    Examples
-    --------
-    >>> cells = {(f"q{i}", 0): "large" if i < 90 else "small" for i in range(93)}
-    >>> strata = strata_of(cells, dict.fromkeys(cells, 4), count=20)
-    >>> [(s.name, s.cells, len(s.drawn)) for s in strata]
-    [('large', 90, 19), ('small', 3, 2)]
-    """
-    by_set: dict[str, list[Cell]] = {}
-    for cell, name in cells.items():
-        by_set.setdefault(name, []).append(cell)
-    sets = _joined(by_set, most=max(1, count // _LEAST))
-    rng = random.Random(seed)
-    strata = []
-    for name, own in sets.items():
-        share = round(count * len(own) / max(len(cells), 1))
-        wanted = min(len(own), max(_LEAST, share))
-        drawn = {cell: verdicts[cell] for cell in _every_nth(own, wanted, rng)}
-        sizes = sum(verdicts[cell] for cell in own)
-        strata.append(Stratum(name=name, cells=len(own), verdicts=sizes, drawn=drawn))
-    return tuple(strata)
-
-
-def _joined(by_set: Mapping[str, list[Cell]], *, most: int) -> dict[str, list[Cell]]:
-    """At most this many sets: the smallest become one."""
-    if len(by_set) <= most:
-        return dict(by_set)
-    order = sorted(by_set, key=lambda name: len(by_set[name]), reverse=True)
-    kept = set(order[: most - 1])
-    out: dict[str, list[Cell]] = {}
-    for name, own in by_set.items():
-        out.setdefault(name if name in kept else _REST, []).extend(own)
-    return out
-
-
-def _every_nth(own: Sequence[Cell], wanted: int, rng: random.Random) -> tuple[Cell, ...]:
-    start = rng.random()
-    places: Iterable[int] = (int((i + start) * len(own) / wanted) for i in range(wanted))
-    return tuple(own[place] for place in dict.fromkeys(places))
-
+"""An item in one of its repetitions."""
 
 STRATEGY = "strategy"
 """The factor that names a condition's strategy; a pool's judgments carry the pool's name there."""
@@ -248,27 +157,20 @@ class StageSchedule:
             units = {c: [u for u in listed if u.item.id in items] for c, listed in units.items()}
         return self._same(strategies, units, only=only)
 
-    def cells(self, together: int = 1) -> dict[Cell, str]:
-        """Items with a block of `together` repetitions, and the set that each item is of.
+    def part(self, most: int, together: int = 1) -> StageSchedule:
+        """The same with nothing heard yet, and of more pipelines than `most` about that many.
 
-        Pipelines of different cells have no call in common; every cell holds all strategies and
-        orders of its item.
+        Items with a block of `together` repetitions are kept whole, spread evenly over the plan.
+        Pipelines of different blocks have no call in common.
         """
-        return {(p.unit.item.id, p.replicate // together): p.unit.category for p in self._pipelines}
-
-    def verdicts(self, together: int = 1) -> Counter[Cell]:
-        """How many final verdicts each of these `cells` has."""
-        return Counter((p.unit.item.id, p.replicate // together) for p in self._pipelines)
-
-    def part(self, cells: Collection[Cell], together: int = 1) -> StageSchedule:
-        """The same for some cells only, so that its price can be estimated without all cells."""
-        wanted = set(cells)
-        abouts = {p.about for p in self._pipelines}
-        return self._subset({a for a in abouts if (a[0], a[1] // together) in wanted})
-
-    def cell_of(self, task: Task, together: int = 1) -> Cell:
-        """The cell that a call named by these stages belongs to."""
-        return self.units[task.item_id, task.order].item.id, task.replicate // together
+        if len(self) <= most:
+            return self.again()
+        blocks: dict[Cell, set[Cell]] = {}
+        for item, replicate in (p.about for p in self._pipelines):
+            blocks.setdefault((item, replicate // together), set()).add((item, replicate))
+        listed, wanted = list(blocks.values()), max(1, len(blocks) * most // len(self))
+        kept = (listed[i * len(listed) // wanted] for i in range(wanted))
+        return self._subset(set[Cell]().union(*kept))
 
     @property
     def pairs(self) -> int:

@@ -41,7 +41,6 @@ from judgestats.collection import (
     request_body,
     sent_of,
 )
-from judgestats.collection import prices as priced
 from judgestats.data import Condition
 from judgestats.errors import BudgetError, InputError
 from judgestats.protocols import ReplyMode
@@ -534,10 +533,3 @@ def test_failures_in_a_row_end_a_model_only_in_several_conditions() -> None:
     streaks.gave_up(refused, "a")
     assert streaks.mode_is_blameless("a")
     assert streaks.condition_fails("a", most=6) == 0
-
-
-@pytest.mark.parametrize(("sets", "named"), [(1, False), (2, True)])
-def test_a_price_of_a_part_names_several_sets(sets, named):
-    part = priced.Sampled(pairs=9, all_pairs=90, sets=sets, requests=0.05, tokens=0.04)
-    assert (f"some of each of {sets} sets" in str(part)) is named
-    assert "requests by ±5.0%, tokens and dollars by ±4.0%" in str(part)

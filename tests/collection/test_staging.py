@@ -161,34 +161,18 @@ def in_sets(sizes, names=("vanilla", "cce@2"), *, replicates=1):
     return StageSchedule(strategies, units, replicates=replicates)
 
 
-def test_a_large_plan_is_priced_on_a_part_of_every_set_with_its_margin():
-    stages = in_sets({"large": 24, "small": 3, "one": 1}, replicates=2)
+def test_a_large_plan_is_priced_on_a_part_spread_over_it():
+    stages = in_sets({"large": 24, "small": 4}, replicates=2)
     whole = price_plan((), stages=stages)
     assert whole.sampled is None
     assert "estimated from" not in str(whole)
     part = price_plan((), stages=stages, pipelines=len(stages) // 3)
-    found = part.sampled
-    assert found.all_pairs == 28
-    assert 10 <= found.pairs < 24
-    assert found.sets == 3
-    assert f"estimated from {found.pairs} of 28 pairs" in str(part)
-    assert "some of each of 3 sets" in str(part)
-    assert 0 < found.tokens < 0.25
-    off = abs(part.judges[0].tokens_in[1] / whole.judges[0].tokens_in[1] - 1)
-    assert off < 2 * found.tokens
-    assert part.requests == pytest.approx(whole.requests, rel=2 * found.requests + 0.02)
-
-
-def test_the_margin_covers_the_price_of_the_whole_as_often_as_it_says():
-    stages = in_sets({"large": 24, "small": 6}, names=("vanilla",), replicates=2)
-    whole = price_plan((), stages=stages).judges[0]
-    truth = whole.tokens_in[1] + whole.tokens_out[1]
-    inside = 0
-    for seed in range(40):
-        part = price_plan((), stages=stages, pipelines=len(stages) // 3, seed=seed)
-        said = part.judges[0].tokens_in[1] + part.judges[0].tokens_out[1]
-        inside += abs(said - truth) <= part.sampled.tokens * said
-    assert inside >= 34  # of 40; .95 of them would be 38
+    pairs, all_pairs = part.sampled
+    assert all_pairs == 28
+    assert 8 <= pairs < 28
+    assert f"estimated from {pairs} of 28 pairs" in str(part)
+    assert part.judges[0].tokens_in[1] == pytest.approx(whole.judges[0].tokens_in[1], rel=0.25)
+    assert part.requests == pytest.approx(whole.requests, rel=0.25)
 
 
 def test_choices_of_one_request_stay_together_in_a_sample():
