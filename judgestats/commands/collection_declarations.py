@@ -128,7 +128,6 @@ ENDPOINT = Command(
         Option("--base-url", "Input", "Address of the server, e.g. http://localhost:8000/v1"),
         Option("--timeout", "Input", "Seconds per call", kind="number", default=60.0),
         Option("--prices", "Input", "Price file (YAML), e.g. prices.yaml", metavar="FILE"),
-        Option("--against", "Input", "Earlier card to compare: file or run id", metavar="FILE|RUN"),
         Option("--out", "Output", "JSON file for the card, e.g. card.json", metavar="FILE"),
         Option("--track", "Output", "Where the card is kept", default="mlflow",
             choices=("mlflow", "none")),

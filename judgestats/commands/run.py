@@ -13,16 +13,13 @@ from judgestats.commands.help import Entry, grouped, option_entry, screen_width,
 from judgestats.commands.options import RESULTS
 from judgestats.deprecated import current_parameters
 from judgestats.errors import InputError, guard_output
-from judgestats.files.text import decode_json
 from judgestats.runner import display as console
 from judgestats.runner.common_parameters import split_arguments
 from judgestats.runner.design import Design, ReplicationDesign, experiment_names, load_design
 from judgestats.terminal import MLFLOW, OPTIONS, emit, spelled_for
 
 if TYPE_CHECKING:
-    from judgestats.collection.endpoint_card import EndpointCard
     from judgestats.collection.spec import JudgeSpec
-    from judgestats.tracking.store import Store
 
 
 def run_command(arguments: Args) -> int:
@@ -149,12 +146,12 @@ def endpoint_command(arguments: Args) -> int:
     Parameters
     ----------
     arguments : Args
-        ``model``, ``base_url``, ``timeout``, ``prices``, ``out``, ``against`` and ``track``.
+        ``model``, ``base_url``, ``timeout``, ``prices``, ``out`` and ``track``.
 
     Returns
     -------
     int
-        0; 1 where the earlier card that was named said otherwise.
+        0.
 
     Raises
     ------
@@ -164,16 +161,17 @@ def endpoint_command(arguments: Args) -> int:
     from judgestats.collection.spec import read_judges
 
     judges = read_judges([arguments.model], base_url=arguments.base_url)
-    if len(judges) > 1 and (arguments.out or arguments.against):
+    if len(judges) > 1 and arguments.out:
         raise InputError(
-            f"endpoint: {arguments.model} holds {len(judges)} judges; --out and --against are of "
-            "one card."
+            f"endpoint: {arguments.model} holds {len(judges)} judges; --out is of one card."
         )
-    return max([_examined(spec, arguments) for spec in judges.values()])
+    for spec in judges.values():
+        _examine(spec, arguments)
+    return 0
 
 
-def _examined(spec: JudgeSpec, arguments: Args) -> int:
-    """Examine one judge."""
+def _examine(spec: JudgeSpec, arguments: Args) -> None:
+    """Examine one judge, and compare its card with the newest that the store holds."""
     from judgestats.api import endpoint
 
     card = endpoint(spec, prices=arguments.prices, timeout=arguments.timeout)
@@ -182,44 +180,17 @@ def _examined(spec: JudgeSpec, arguments: Args) -> int:
     if arguments.out:
         with guard_output(arguments.out):
             Path(arguments.out).write_text(card.to_json(), encoding="utf-8")
-    store = None
-    if arguments.track != "none":
-        from judgestats.tracking.store import open_store
+    if arguments.track == "none":
+        return
+    from judgestats.tracking.runs import keep_card, last_card
+    from judgestats.tracking.store import open_store
 
-        store = open_store()
-    earlier = _earlier(arguments.against, card, store)
-    if store is not None:
-        from judgestats.tracking.runs import keep_card
-
-        console.print_result("", f"Kept as run {keep_card(store, card)} in {store.uri}")
-    if earlier is None:
-        return 0
-    changes = card.changes(earlier)
-    console.print_result("", *(changes or [f"As on {str(earlier.get('asked_at', ''))[:10]}."]))
-    return 1 if changes and arguments.against else 0
-
-
-def _earlier(against: str, card: EndpointCard, store: Store | None) -> dict[str, Any] | None:
-    """The card to compare with: the one named, else the newest that the store holds."""
-    if not against:
-        if store is None:
-            return None
-        from judgestats.tracking.runs import last_card
-
-        return last_card(store, card.base_url, card.model)
-    if not Path(against).is_file():
-        from judgestats.tracking.runs import card_of_run
-        from judgestats.tracking.store import open_store
-
-        return card_of_run(store or open_store(existing=True), against)
-    try:
-        earlier: dict[str, Any] = decode_json(Path(against).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"endpoint: {against} is not a card ({error}).") from None
-    whole = isinstance(earlier, dict) and isinstance(earlier.get("features"), dict)
-    if not whole or not isinstance(earlier.get("asked_at"), str):
-        raise InputError(f"endpoint: {against} is not a card (no features, or no time of asking).")
-    return earlier
+    store = open_store()
+    earlier = last_card(store, card.base_url, card.model)
+    console.print_result("", f"Kept as run {keep_card(store, card)} in {store.uri}")
+    if earlier is not None:
+        same = f"As on {str(earlier.get('asked_at', ''))[:10]}."
+        console.print_result("", *(card.changes(earlier) or [same]))
 
 
 def simulate_command(arguments: Args) -> int:

@@ -429,7 +429,6 @@ _OPTIONS: Mapping[str, Callable[[str, str], Any]] = {
     "ties": lambda _, value: value,
     "preference": lambda _, value: value,
     "models": lambda _, value: tuple(m.strip() for m in value.split("+") if m.strip()),
-    "together": _truth,
     "empty_ok": _truth,
     "max_chars": _whole,
 }

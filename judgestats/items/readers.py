@@ -26,7 +26,6 @@ class Options:
     """What the caller of `read_items` asked for; None or False if nothing was."""
 
     mapping: Mapping[str, str] | None = None
-    together: bool = False
     models: tuple[str, ...] | None = None
     cut: int | None = None
     turn: int | None = None
@@ -169,11 +168,10 @@ LAYOUTS: Mapping[str, Layout] = {
         load=lambda s, o: table_items(
             s,
             mapping=o.mapping,
-            together=o.together,
             questions=o.questions,
             empty_ok=o.empty_ok,
         ),
-        options=("mapping", "together", "empty_ok", "ties"),
+        options=("mapping", "empty_ok", "ties"),
     ),
 }
 """The layouts of files, the most special first; the first that fits is taken. A folder is
@@ -185,7 +183,6 @@ def read_items(
     *,
     mapping: Mapping[str, str] | str | None = None,
     layout: str | None = None,
-    together: bool = False,
     models: Iterable[str] | None = None,
     cut: int | None = None,
     turn: int | None = None,
@@ -208,9 +205,6 @@ def read_items(
         the names that are understood without a mapping.
     layout : str, optional
         One of `LAYOUTS` (or ``"mt_bench"`` for its folder), instead of finding out.
-    together : bool
-        Tables only: one item per question with the responses of all its rows, instead of one per
-        row.
     models : iterable of str, optional
         MT-Bench and Head-to-Tail only: whose answers.
     cut : int, optional
@@ -257,7 +251,6 @@ def read_items(
         mapping = parse_mapping(mapping)
     options = Options(
         mapping=mapping or None,
-        together=together,
         models=(models,) if isinstance(models, str) else None if models is None else tuple(models),
         cut=cut,
         turn=turn,

@@ -521,7 +521,6 @@ def table_items(
     source: Source,
     *,
     mapping: Mapping[str, str] | None = None,
-    together: bool = False,
     questions: bool = False,
     empty_ok: bool = False,
 ) -> tuple[Item, ...]:
@@ -533,8 +532,6 @@ def table_items(
         The rows, from `judgestats.items.tables.read_source`.
     mapping : mapping, optional
         Field to column (`judgestats.items.tables.FIELDS`); customary names are found without it.
-    together : bool
-        One item per question, with the responses of all its rows, instead of one item per row.
     questions : bool
         Whether the table may have no column of responses.
     empty_ok : bool
@@ -578,15 +575,7 @@ def table_items(
         )
     if labelled:
         items = _merge_same_pairs(items)
-    if together:
-        items = _merge_same_questions(items, source.name)
-    return check_items(items, where=_advice(source, together), need_responses=answered)
-
-
-def _advice(source: Source, together: bool) -> str:
-    if together:
-        return source.name
-    return f"{source.name} (where one id stands for one question with several rows: together=True)"
+    return check_items(items, where=source.name, need_responses=answered)
 
 
 def _has_response(source: Source, columns: Mapping[str, str], *, needed: bool) -> bool:
@@ -686,30 +675,4 @@ def _merge_same_pairs(items: list[Item]) -> list[Item]:
         merged[key] = (
             item if before is None else replace(before, labels=before.labels + item.labels)
         )
-    return list(merged.values())
-
-
-def _merge_same_questions(items: list[Item], name: str) -> list[Item]:
-    """One item per question: the responses of its rows in order, labels moved along."""
-    merged: dict[object, Item] = {}
-    question_of: dict[str, object] = {}
-    for item in items:
-        key = (item.turns, item.context)
-        if question_of.setdefault(item.id, key) != key:
-            raise InputError(
-                f"{name}: the id {short_repr(item.id)} stands for two different questions. Give "
-                "each question its own id."
-            )
-        before = merged.get(key)
-        if before is None:
-            merged[key] = item
-            continue
-        responses = list(before.responses)
-        index = []
-        for response in item.responses:
-            if response not in responses:
-                responses.append(response)
-            index.append(responses.index(response))
-        labels = tuple(replace(x, a=index[x.a], b=index[x.b]) for x in item.labels)
-        merged[key] = replace(before, responses=tuple(responses), labels=before.labels + labels)
     return list(merged.values())

@@ -75,7 +75,7 @@ def test_the_bank_without_ties() -> None:
         ("turn", "'turn' is not option=value"),
         ("colour=red", "'colour=red' is not option=value"),
         ("turn=x", "turn must be a whole number, not 'x'"),
-        ("together=perhaps", "together must be true or false"),
+        ("empty_ok=perhaps", "empty_ok must be true or false"),
         ("turn=1,turn=2", "turn occurs twice"),
         ("turn=" + "9" * 5000, "turn must be a whole number"),
     ],

@@ -144,35 +144,6 @@ def test_pairs_with_several_annotators_become_one_item(tmp_path: Path) -> None:
     assert [(x.annotator, x.winner) for x in item.labels] == [("ann", "a"), ("bob", "tie")]
 
 
-def test_together_makes_one_item_a_question(tmp_path: Path) -> None:
-    rows = [
-        {"id": "q1", "question": "Why?", "response": "So."},
-        {"id": "q2", "question": "Who?", "response": "I."},
-        {"id": "q1", "question": "Why?", "response": "No."},
-    ]
-    path = write_jsonl(tmp_path / "t.jsonl", rows)
-    items = read_items(path, together=True)
-    assert [(i.id, [r.text for r in i.responses]) for i in items] == [
-        ("q1", ["So.", "No."]),
-        ("q2", ["I."]),
-    ]
-    with pytest.raises(InputError, match="'q1' occurs twice"):
-        read_items(path)
-    rows[2]["question"] = "What?"
-    with pytest.raises(InputError, match="'q1' stands for two different questions"):
-        read_items(write_jsonl(tmp_path / "u.jsonl", rows), together=True)
-
-
-def test_together_moves_labels_along(tmp_path: Path) -> None:
-    rows = [
-        {"question": "Why?", "response_a": "A", "response_b": "B", "winner": "a"},
-        {"question": "Why?", "response_a": "C", "response_b": "A", "winner": "b"},
-    ]
-    (item,) = read_items(write_jsonl(tmp_path / "t.jsonl", rows), together=True)
-    assert [r.text for r in item.responses] == ["A", "B", "C"]
-    assert [(x.a, x.b, x.winner) for x in item.labels] == [(0, 1, "a"), (2, 0, "b")]
-
-
 def test_context_cluster_quality_and_numeric_ids(tmp_path: Path) -> None:
     rows = [
         {
