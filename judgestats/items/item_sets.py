@@ -427,7 +427,6 @@ _OPTIONS: Mapping[str, Callable[[str, str], Any]] = {
     "turn": _whole,
     "cut": _whole,
     "ties": lambda _, value: value,
-    "preference": lambda _, value: value,
     "models": lambda _, value: tuple(m.strip() for m in value.split("+") if m.strip()),
     "empty_ok": _truth,
     "max_chars": _whole,

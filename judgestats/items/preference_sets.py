@@ -27,17 +27,6 @@ from judgestats.items.tables import Row, Source, as_name, read_winner
 GOLD = "gold"
 """The annotator's name of labels that a set declares to be right."""
 
-HELPSTEER_WEIGHTS: Mapping[str, float] = {
-    "helpfulness": 0.65,
-    "correctness": 0.80,
-    "coherence": 0.45,
-    "complexity": 0.55,
-    "verbosity": -0.40,
-}
-"""Weights by which HelpSteer2's authors turn the five attributes into one reward (arXiv 2406.08673,
-their Llama 3 70B reward model)."""
-
-
 _TURN_MARK = re.compile(r"\s*<extra_id_1>(Assistant|User)\n")
 
 
@@ -158,17 +147,14 @@ def _responses(row: Row, field: str, authors: tuple[str, ...]) -> tuple[Response
     )
 
 
-def helpsteer2_items(source: Source, *, preference: str | None = None) -> tuple[Item, ...]:
-    """HelpSteer2: the responses to a prompt, with the preference that their ratings imply.
+def helpsteer2_items(source: Source) -> tuple[Item, ...]:
+    """HelpSteer2: the responses to a prompt; the more helpful one is preferred, equal ones tie.
 
     Parameters
     ----------
     source : Source
-        Rows with ``prompt, response, helpfulness, correctness, coherence, complexity, verbosity``
-        (each 0-4); rows with the same prompt belong together (two a prompt in the published set).
-    preference : str, optional
-        What decides: one of the five attributes (``"helpfulness"`` by default), or ``"weighted"``,
-        their sum by `HELPSTEER_WEIGHTS`. Equal values are a tie.
+        Rows with ``prompt, response, helpfulness`` (0-4); rows with the same prompt belong together
+        (two a prompt in the published set).
 
     Returns
     -------
@@ -181,19 +167,12 @@ def helpsteer2_items(source: Source, *, preference: str | None = None) -> tuple[
     Raises
     ------
     InputError
-        If `preference` is unknown, or a field is missing or of the wrong type.
+        If a field is missing or of the wrong type.
     """
-    rule = preference or "helpfulness"
-    if rule != "weighted" and rule not in HELPSTEER_WEIGHTS:
-        raise InputError(
-            f"helpsteer2_items: preference must be one of {', '.join(HELPSTEER_WEIGHTS)} or "
-            f"weighted, not {short_repr(rule)}."
-        )
-    weights = HELPSTEER_WEIGHTS if rule == "weighted" else {rule: 1.0}
     rated: dict[str, list[tuple[Response, float]]] = {}
     for row in source.rows:
         answer = _text(row, "response", empty_ok=True)
-        value = sum(w * _rating(row, name) for name, w in weights.items())
+        value = _rating(row, "helpfulness")
         prompt = _text(row, "prompt")
         _, earlier = _conversation_turns(prompt)
         rated.setdefault(prompt, []).append((Response(turns=(*earlier, answer)), value))
@@ -243,9 +222,7 @@ def _rating(row: Row, name: str) -> float:
 
 
 def _higher(a: float, b: float) -> str:
-    if abs(a - b) < 1e-9:  # sums of weights differ by rounding only
-        return "tie"
-    return "a" if a > b else "b"
+    return "tie" if a == b else "a" if a > b else "b"
 
 
 def judgebench_items(source: Source) -> tuple[Item, ...]:

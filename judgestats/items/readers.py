@@ -29,7 +29,6 @@ class Options:
     models: tuple[str, ...] | None = None
     cut: int | None = None
     turn: int | None = None
-    preference: str | None = None
     ties: str = "keep"
     empty_ok: bool = False
     questions: bool = False
@@ -113,8 +112,8 @@ LAYOUTS: Mapping[str, Layout] = {
     "helpsteer2": Layout(
         about="HelpSteer2: prompt, response and five attributes; the preference follows from them",
         fits=_has("prompt", "response", "helpfulness", "correctness", "coherence"),
-        load=lambda s, o: preference_sets.helpsteer2_items(s, preference=o.preference),
-        options=("preference", "ties"),
+        load=lambda s, _: preference_sets.helpsteer2_items(s),
+        options=("ties",),
     ),
     "judgebench": Layout(
         about="JudgeBench: question, response_A, response_B, label A>B or B>A",
@@ -186,7 +185,6 @@ def read_items(
     models: Iterable[str] | None = None,
     cut: int | None = None,
     turn: int | None = None,
-    preference: str | None = None,
     ties: str = "keep",
     empty_ok: bool = False,
     questions: bool = False,
@@ -211,8 +209,6 @@ def read_items(
         Head-to-Tail only: this many characters of an answer (the study's script shows judges 15).
     turn : {1, 2}, optional
         MT-Bench only: which turn is judged (folder: 1 by default; human judgments: both).
-    preference : str, optional
-        HelpSteer2 only: the attribute that decides, or ``"weighted"``.
     ties : {"keep", "drop"}
         Layouts with labels that may call a tie: ``"drop"`` leaves those labels out, and items of
         which every label was a tie.
@@ -254,7 +250,6 @@ def read_items(
         models=(models,) if isinstance(models, str) else None if models is None else tuple(models),
         cut=cut,
         turn=turn,
-        preference=preference,
         ties=ties,
         empty_ok=empty_ok,
         questions=questions,

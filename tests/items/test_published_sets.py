@@ -57,16 +57,9 @@ def test_helpsteer2_preference_follows_from_the_attributes() -> None:
     items = read_items(FIXTURES / "helpsteer2.jsonl")
     assert [item.question for item in items] == ["Name a fruit.", "Name a colour."]
     assert [winners(item) for item in items] == [[(0, 1, "a")], [(0, 1, "tie")]]
-    verbose = read_items(FIXTURES / "helpsteer2.jsonl", preference="verbosity")
-    assert [winners(item)[0][2] for item in verbose] == ["b", "b"]
-    # 2 more complexity (0.55 each) outweigh 1 more verbosity (-0.4)
-    weighted = read_items(FIXTURES / "helpsteer2.jsonl", preference="weighted")
-    assert [winners(item)[0][2] for item in weighted] == ["a", "b"]
 
 
-def test_helpsteer2_refuses_an_unknown_preference_and_a_rating_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="preference must be one of helpfulness"):
-        read_items(FIXTURES / "helpsteer2.jsonl", preference="beauty")
+def test_helpsteer2_refuses_a_rating_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
     row = {"prompt": "p", "response": "r", "helpfulness": "good", "correctness": 1, "coherence": 1}
     path.write_text(json.dumps(row) + "\n")

@@ -118,9 +118,9 @@ class KeyPoints:
             schema=object_schema({"aspects": {"type": "array", "items": aspect}}),
         )
 
-    def build_prompt(self, explanation: str, limit: int, mode: ReplyMode) -> Prompted:
+    def build_prompt(self, explanation: str, mode: ReplyMode) -> Prompted:
         """The prompt about one explanation."""
-        return self._prompt(mode, framed([("Judgment", "", explanation)], limit=limit)[0])
+        return self._prompt(mode, framed([("Judgment", "", explanation)])[0])
 
     def prompt(
         self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] | None = None
@@ -379,10 +379,6 @@ class Wording:
         Whether the reply instruction ends a user's prompt that has no place for it.
     own : tuple of (stage, file)
         Prompts of the user's for stages of `STAGE_PROMPTS`.
-    aspects : mapping of set to text
-        Replaces what a judge is instructed to consider; by the item's category in lower case.
-    limit : int
-        Characters of a judgment that a later prompt shows.
 
     Examples
     --------
@@ -396,15 +392,9 @@ class Wording:
     vanilla: str = "judge_vanilla"
     append: bool = True
     own: tuple[tuple[str, str], ...] = ()
-    aspects: Mapping[str, str] = field(default_factory=lambda: ASPECTS, hash=False)
-    limit: int = MAX_INSERTED
 
     def __post_init__(self) -> None:
         one_of("Wording", "orders", self.orders, ORDER_RULES)
-        if not 200 <= self.limit <= 100_000:
-            raise InputError(
-                f"Wording: limit must be 200 to 100,000 characters of a judgment, got {self.limit}."
-            )
         for stage, _ in self.own:
             if stage not in STAGE_PROMPTS:
                 raise InputError(
@@ -466,7 +456,7 @@ class Wording:
 
     def aspects_of(self, unit: Unit) -> str:
         """What a judge of a pair is instructed to consider: the aspects of its set."""
-        return self.aspects.get(unit.category.lower(), _USUAL)
+        return ASPECTS.get(unit.category.lower(), _USUAL)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """The pairs to judge."""
@@ -635,7 +625,7 @@ class KeyPointStrategy:
         return (*calls, self._count(unit, verdict.explanation))
 
     def _count(self, unit: Unit, explanation: str) -> Call:
-        build = partial(self.wording.points.build_prompt, explanation, self.wording.limit)
+        build = partial(self.wording.points.build_prompt, explanation)
         return Call(stage="points", unit=unit, build=build)
 
     def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
@@ -766,7 +756,7 @@ class Aggregate(PairStrategy):
 
     def _ask(self, unit: Unit, texts: tuple[str, ...], mode: ReplyMode) -> Prompted:
         blocks = [(f"Judgment {i}", "", text) for i, text in enumerate(texts, start=1)]
-        shown, _ = framed(blocks, limit=self.wording.limit)
+        shown, _ = framed(blocks)
         return self.wording.ask("judge_aggregate", unit, mode, shown)
 
     def settle(self, unit: Unit, heard: Heard, draw: int = 0) -> Settled:
@@ -783,7 +773,7 @@ class Aggregate(PairStrategy):
             wanted=self.k,
             used=len(texts),
             left_out=left,
-            cut=sum(bounded(text, limit=self.wording.limit)[1] for text in texts),
+            cut=sum(bounded(text)[1] for text in texts),
         )
 
 
@@ -821,7 +811,7 @@ class EvalPlan(PairStrategy):
         return Call(stage="plan", unit=about, build=build)
 
     def _final(self, unit: Unit, plan: str) -> Call:
-        shown, _ = framed([("Plan", "", plan)], limit=self.wording.limit)
+        shown, _ = framed([("Plan", "", plan)])
         build = partial(self.wording.ask, "judge_plan", unit, judgments=shown)
         return Call(stage=FINAL, unit=unit, build=build)
 
@@ -832,6 +822,6 @@ class EvalPlan(PairStrategy):
         if not plan.read:
             why = f"there is no plan ({plan.verdict.status.value}), so no verdict was asked for"
             return Settled(verdict=failed_verdict(why), left_out=1)
-        cut = bounded(plan.text, limit=self.wording.limit)[1]
+        cut = bounded(plan.text)[1]
         final = heard[self._final(unit, "").key]
         return Settled(verdict=final.verdict, cut=int(cut))

@@ -251,9 +251,7 @@ class CrowdComparison(base.PairStrategy):
         return base.Call(stage="removal", unit=judgment.call.unit, build=build, pool=base.CROWD)
 
     def _ask_removal(self, unit: Unit, heard: base.StageReply, mode: ReplyMode) -> Prompted:
-        shown, _ = base.framed(
-            [("Judgment", "", base.with_verdict(heard))], limit=self.wording.limit
-        )
+        shown, _ = base.framed([("Judgment", "", base.with_verdict(heard))])
         return self.wording.writing("removal").prompt(unit, mode, more={"judgments": shown})
 
     def _select_texts(
@@ -290,7 +288,7 @@ class CrowdComparison(base.PairStrategy):
                 f"Assistant {there}; Assistant {other} there is another answer, not shown here."
             )
             blocks.append((f"Crowd Comparison {number}", above, text))
-        text = base.framed(blocks, limit=self.wording.limit)[0]
+        text = base.framed(blocks)[0]
         return self.wording.ask("judge_crowd", unit, mode, text, pools=pools)
 
     # ------------------------------------------------------------------ what it says
@@ -310,7 +308,7 @@ class CrowdComparison(base.PairStrategy):
             used=len(shown),
             preferred=kind,
             left_out=left,
-            cut=sum(base.bounded(text, limit=self.wording.limit)[1] for _, _, text, _ in shown),
+            cut=sum(base.bounded(text)[1] for _, _, text, _ in shown),
         )
 
     @property
