@@ -228,7 +228,7 @@ def _add_request(
     )
 
 
-def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) -> dict[str, str]:
+def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) -> None:
     """Ask every endpoint for its list of models, which costs nothing.
 
     An endpoint without such a list passes: many servers have none. A list that does not name the
@@ -239,11 +239,6 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
     judges : mapping of name to JudgeSpec
     timeout_s : float
         Limit for one endpoint, in seconds.
-
-    Returns
-    -------
-    dict
-        What each endpoint said, by base URL, in a few words.
 
     Raises
     ------
@@ -256,7 +251,6 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
     --------
     >>> from judgestats.collection.spec import parse_judge
     >>> check_judges({"sim-typical": parse_judge("sim-typical")})
-    {}
     """
     endpoints: dict[str, JudgeSpec] = {}
     for spec in judges.values():
@@ -266,15 +260,15 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
             spec.launch()
         elif not spec.in_process:
             endpoints.setdefault(spec.base_url, spec)
-    return asyncio.run(_ask_all(endpoints, timeout_s)) if endpoints else {}
+    if endpoints:
+        asyncio.run(_ask_all(endpoints.values(), timeout_s))
 
 
-async def _ask_all(endpoints: Mapping[str, JudgeSpec], timeout_s: float) -> dict[str, str]:
-    answers = await asyncio.gather(*(_ask(s, timeout_s) for s in endpoints.values()))
-    return dict(zip(endpoints, answers, strict=True))
+async def _ask_all(specs: Iterable[JudgeSpec], timeout_s: float) -> None:
+    await asyncio.gather(*(_ask(spec, timeout_s) for spec in specs))
 
 
-async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
+async def _ask(spec: JudgeSpec, timeout_s: float) -> None:
     import openai
 
     from judgestats.collection.client import JudgeClient
@@ -282,24 +276,16 @@ async def _ask(spec: JudgeSpec, timeout_s: float) -> str:
     # The judges' own client: bounded in time and size, and no redirect carries the key elsewhere.
     async with JudgeClient(spec, connections=1, timeout_s=timeout_s) as client:
         try:
-            reply = await client.models()
-        except (openai.AuthenticationError, openai.PermissionDeniedError):
-            # The server's own words are left out: some repeat the key in them.
-            raise JudgeError(
-                f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that it "
-                "accepts."
-            ) from None
-        except openai.APITimeoutError:
-            raise JudgeError(
-                f"{spec.base_url} gave no answer within {timeout_s:g} s. Check base_url, and that "
-                "the server is running."
-            ) from None
-        except openai.APIConnectionError as error:
-            why = client.connection_failure(error.__cause__, 0.0).detail
-            raise JudgeError(
-                f"{spec.base_url} cannot be reached ({why}). Check base_url, and that the server "
-                "is running."
-            ) from None
+            await client.models()
         except openai.APIStatusError as error:
-            return f"answers (no list of models: HTTP {error.status_code})"
-        return f"answers ({len(reply.content)} bytes of models)"
+            # The server's own words are left out: some repeat the key in them.
+            if error.status_code in {401, 403}:
+                raise JudgeError(
+                    f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that "
+                    "it accepts."
+                ) from None
+        except openai.APIConnectionError as error:
+            raise JudgeError(
+                f"{spec.base_url} cannot be reached ({client.failure(error, 0.0).detail}). Check "
+                "base_url, and that the server is running."
+            ) from None

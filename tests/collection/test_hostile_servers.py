@@ -527,8 +527,7 @@ async def test_the_look_at_an_endpoint_is_bounded_and_follows_no_redirect(monkey
 
     with pytest.raises(JudgeError, match="cannot be reached"):
         await look("endless body")
-    said = await look("a redirect")
-    assert next(iter(said.values())) == "answers (no list of models: HTTP 307)"
+    await look("a redirect")
     assert len(seen) == 2
 
 
