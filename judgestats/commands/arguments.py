@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Literal, NamedTuple
@@ -171,17 +171,23 @@ def check_new(path: Path) -> None:
         raise InputError(f"{path} is there already. Name another file by --out.")
 
 
-_LISTS = ("map", "item", "factor", "ignore", "values", "pass", "fail", "explode", "wide", "rows")
-_SINGLE = ("kind", "scale", "parse", "labels", "table", "judge", "human", "judge_rows")
+def given_options(options: Iterable[Option], args: Args) -> list[str]:
+    """The options that were given, as they were, for another command.
 
-
-def repeated_options(args: Args) -> list[str]:
-    """The options on how a table is read, as they were given, for another command."""
-    given = [] if args.reader == "auto" else [("reader", args.reader)]
-    given += [(name, value) for name in _LISTS for value in getattr(args, name)]
-    given += [(name, value) for name in _SINGLE if (value := getattr(args, name))]
-    words = [f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in given]
-    return [*words, *(["--as-shown"] if args.as_shown else [])]
+    Examples
+    --------
+    >>> seed, item = Option("--seed", "", "A seed"), Option("--item", "", "Names", repeated=True)
+    >>> given_options([seed, item], Args(item=["a b"], seed=""))
+    ["--item 'a b'"]
+    """
+    words = []
+    for option in options:
+        value = getattr(args, option.name)
+        for one in value if option.repeated else [value]:
+            if one and str(one) != str(option.default):
+                more = "" if option.kind == "switch" else f" {shlex.quote(str(one))}"
+                words.append(option.flag + more)
+    return words
 
 
 def word_values(given: list[str]) -> dict[str, str]:

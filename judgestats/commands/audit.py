@@ -18,12 +18,12 @@ from judgestats.analysis.coefficients import statistics_of
 from judgestats.analysis.specifications import specifications_of
 from judgestats.commands.arguments import (
     Args,
-    Option,
     argument_texts,
-    repeated_options,
+    given_options,
     table_options,
 )
 from judgestats.commands.declarations import COMMANDS
+from judgestats.commands.options import repeated_options
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.frame import bare
 from judgestats.data.readers.interpretation import counts_of, open_question_record, reading_of
@@ -604,27 +604,17 @@ def _read_lines(path: Path, frame: pd.DataFrame) -> str:
     return "\n".join([text, *understood, *(f"Note: {note}" for note in frame.attrs["notes"])])
 
 
-def _repeats(option: Option) -> bool:
-    """Whether an option, of those beyond the table's, changes the numbers or the report."""
-    further = option.name in {"labels_drawn", "texts", "crosscheck", "stream"}
-    return further or (option.group == "Statistics" and option.name not in {"resamples", "seed"})
-
-
 def _command(arguments: Args) -> str:
     path = Path(arguments.file)
     file = arguments.file if from_store(arguments, path) else path.name
+    repeated = [
+        option for option in COMMANDS["analyze"].options
+        if option.name in {"texts", "crosscheck", "stream"}
+        or (option.group not in {"Output", "Advanced"} and option.name not in {"resamples", "seed"})
+    ]  # fmt: skip
     words = ["judgestats analyze", command_word(file), *map(shlex.quote, arguments.further)]
-    words += repeated_options(arguments)
-    for option in filter(_repeats, COMMANDS["analyze"].options):
-        value = getattr(arguments, option.name)
-        given = value if option.repeated else [value] if value and value != option.default else []
-        for one in given:
-            text = Path(one).name if option.kind == "file" else str(one)
-            words.append(
-                option.flag if option.kind == "switch" else f"{option.flag} {shlex.quote(text)}"
-            )
-    words += [f"--resamples {arguments.resamples} --seed {arguments.seed}"]
-    return " ".join(words)
+    words += given_options(repeated, arguments)
+    return " ".join([*words, f"--resamples {arguments.resamples} --seed {arguments.seed}"])
 
 
 def _about(arguments: Args, path: Path, judged: _AuditInput, command: str) -> dict[str, Any]:

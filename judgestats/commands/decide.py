@@ -33,10 +33,10 @@ from judgestats.commands.arguments import (
     check_new,
     named_numbers,
     reading_options,
-    repeated_options,
     table_options,
 )
 from judgestats.commands.labels import OWN_COLUMNS, check_writable, read_table, write_table
+from judgestats.commands.options import repeated_options
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
 from judgestats.files.text import command_word

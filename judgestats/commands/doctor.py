@@ -18,8 +18,9 @@ import pandas as pd
 from judgestats.analysis import answerable, find_copies
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import is_laid_out
-from judgestats.commands.arguments import Args, repeated_options, table_options
+from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.audit import read_or_ask
+from judgestats.commands.options import repeated_options
 from judgestats.data.readers.interpretation import ROLE_OF, reading_of
 from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.registry import read_judgments

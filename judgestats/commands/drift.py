@@ -8,8 +8,9 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from judgestats.commands.arguments import Args, reading_options, repeated_options
-from judgestats.commands.options import TABLE
+from judgestats.commands.arguments import Args, given_options, reading_options
+from judgestats.commands.declarations import COMMANDS
+from judgestats.commands.options import TABLE, repeated_options
 from judgestats.data.readers.interpretation import open_question_record
 from judgestats.data.readers.labels import with_labels, with_stated_words
 from judgestats.errors import InputError, guard_output
@@ -244,27 +245,11 @@ def _write_outputs(
 
 
 def _command(arguments: Args, *, short: bool = False) -> str:
-    """The command that repeats the comparison; `short` cuts runs' ids and leaves numbers out."""
+    """The command that repeats the comparison; `short` cuts runs' ids."""
     kept = _short if short else str
-    words = ["judgestats", "drift", kept(arguments.first), kept(arguments.second)]
-    for name in ("baseline", "labels"):
-        given = getattr(arguments, name)
-        words += [f"--{name}", kept(given)] if given else []
-    words += [word for pair in arguments.pair for word in ("--pair", pair)]
-    words += [word for given in arguments.values for word in ("--values", given)]
-    if arguments.target != "new-items":
-        words += ["--target", arguments.target]
-    if arguments.margin > 0:
-        words += ["--margin", f"{arguments.margin:g}"]
-    if not short or arguments.omega_model != "parallel":
-        words += ["--omega-model", arguments.omega_model]
-    if not short:
-        words += ["--resamples", str(arguments.resamples), "--seed", str(arguments.seed)]
-    for side in _SIDES:
-        given = getattr(arguments, f"{side}_options")
-        words += [f"--{side}-options", given] if given else []
-    again = [w for w in repeated_options(arguments) if not w.startswith("--labels ")]
-    return " ".join([shlex.join(words), *again])
+    runs = [shlex.quote(kept(run)) for run in (arguments.first, arguments.second)]
+    repeated = [option for option in COMMANDS["drift"].options if option.group != "Output"]
+    return " ".join(["judgestats drift", *runs, *given_options(repeated, arguments)])
 
 
 def _holds_judgments(named: str) -> bool:

@@ -15,8 +15,9 @@ import pandas as pd
 from judgestats.analysis.decisions.change import Change, ChangeMonitor
 from judgestats.analysis.decisions.change_data import ANCHOR, OLD
 from judgestats.analysis.decisions.record import number
-from judgestats.commands.arguments import Args, repeated_options, table_options
+from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.labels import read_table
+from judgestats.commands.options import repeated_options
 from judgestats.data.readers.json_paths import ROW
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.registry import read_judgments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judgestats.commands.arguments import Argument, Option
+from judgestats.commands.arguments import Args, Argument, Option, given_options
 
 # fmt: off
 # A table: an option in one line where it fits.
@@ -108,6 +108,10 @@ TABLE = (
     *ROWS,
 )
 """How a table is read."""
+
+def repeated_options(args: Args) -> list[str]:
+    """The options on how a table is read, as they were given, for another command."""
+    return given_options(TABLE, args)
 
 DRAWN = Option("--labels-drawn", "Labels", "Sampling of the labelled items",
     choices=("random", "stratified", "by-verdict", "convenience"))

@@ -20,7 +20,8 @@ import pandas as pd
 
 from judgestats.collection import Kind, Outcome, RetryPolicy, read_error
 from judgestats.collection.retry import one_line
-from judgestats.commands.arguments import Args, repeated_options, table_options
+from judgestats.commands.arguments import Args, table_options
+from judgestats.commands.options import repeated_options
 from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError, StoreError
 from judgestats.files.remote import local_file

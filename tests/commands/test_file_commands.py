@@ -56,7 +56,7 @@ def test_doctor_names_the_part_of_every_column_and_the_command_for_what_is_missi
     assert re.search(r"^set +words .* item  ", said, re.M)
     assert re.search(r"^win_orig +numbers .* verdicts of one order ", said, re.M)
     assert "one column per order (win_orig, win_swap)" in said
-    plan = f"judgestats labels plan orders.csv --item set,item --wide {wide} --labels 20"
+    plan = f"judgestats labels plan orders.csv --wide {wide} --item set,item --labels 20"
     assert plan in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 100
 
