@@ -39,16 +39,8 @@ from judgestats.files.text import command_word
 from judgestats.protocols.base import NO_REPLY, Status
 from judgestats.results import DecisionOptions, Results, plain
 from judgestats.results.numbers import count_noun
-from judgestats.runner import Links, announce_progress, finish, record, show
+from judgestats.runner import Links, announce_progress, finish, show
 from judgestats.runner import display as console
-from judgestats.tracking.runs import (
-    LOOK,
-    LOOK_OF,
-    RunWriter,
-    earlier_looks,
-    run_files,
-)
-from judgestats.tracking.store import open_audit_store, start_import
 
 
 def analyze_command(arguments: Args) -> int:
@@ -136,8 +128,13 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
         0.
     """
     began = time.time()
-    if arguments.track != "none" and _is_large(path):
-        start_import()
+    if arguments.track != "none":
+        from judgestats.runner import record
+        from judgestats.tracking.runs import RunWriter, earlier_looks, run_files
+        from judgestats.tracking.store import open_audit_store, start_import
+
+        if _is_large(path):
+            start_import()
     engine = parse_engine(arguments.engine)
     with announce_progress(f"Reading and analysing {path.name}"), engine.running():
         judged = _audited(arguments, path, words)
@@ -228,6 +225,8 @@ def look_tags(analysis: Analysis, path: Path) -> dict[str, str]:
     path : Path
         The file of judgments.
     """
+    from judgestats.tracking.runs import LOOK, LOOK_OF
+
     labels = {m.subject.label: 0 for m in analysis.measures if m.key in {"tpr", "tnr"}}
     for m in analysis.measures:
         if m.key in {"tpr", "tnr"}:
@@ -251,6 +250,8 @@ def _write(
     name: str,
 ) -> None:
     """The files of an audit, as its run and its reports have them."""
+    from judgestats.runner import record
+
     record.write_json(folder / "plan.json", judged.declared)
     record.write_results(folder, judged.analysis, facts)
     if judged.whole is not None:
@@ -286,11 +287,14 @@ def _untracked(
         following = following or [again]
         show(results, following=following)
         if checked is not None:
+            from judgestats.runner import record
+
             with scratch_folder() as scratch:
                 results = record.record_crosscheck(Path(scratch), checked, results)
         finish(results, following=following, further=judged.further(results))
         return 0
     from judgestats.reporting.renderer import render_report
+    from judgestats.runner import record
 
     folder = Path("judgestats-reports") / record.file_name(name)
     with guard_output(folder):
@@ -332,9 +336,9 @@ def _is_large(path: Path) -> bool:
 
 def _frames(arguments: Args, path: Path, words: dict[str, Any]) -> Iterator[pd.DataFrame]:
     """The judgments: one frame, or several of whole conditions where there are very many."""
-    from judgestats.api import read_judgments as read_any
-
     if from_store(arguments, path):
+        from judgestats.api import read_judgments as read_any
+
         said = {n: words[n] for n in ("judge", "values") if words[n]}
         yield read_any([arguments.file, *arguments.further], **said)
         return
@@ -429,7 +433,6 @@ def _audited_frame(
     from judgestats.analysis.text_checks import LINKED, join_copies
     from judgestats.analysis.validity import texts_in
     from judgestats.analysis.validity_systems import with_disagreements
-    from judgestats.api import read_judgments as read_any
 
     streamed = "files" in frame.attrs
     choices: dict[str, Any] = {
@@ -449,6 +452,8 @@ def _audited_frame(
     analysis = with_disagreements(analysis, rows, texts_in(rows), texts=arguments.texts == "on")
     analysis = with_measures(analysis, rows, decision_options(arguments))
     if arguments.beside:
+        from judgestats.api import read_judgments as read_any
+
         analysis = add_scores(
             analysis, read_any(arguments.beside), level=declared.level, seed=arguments.seed
         )
@@ -554,9 +559,11 @@ def _asking(arguments: Args) -> Iterator[None]:
 
 def from_store(arguments: Args, path: Path) -> bool:
     """Whether runs of MLflow, or an experiment, are named rather than a file."""
+    if path.exists():
+        return False
     from judgestats.tracking.traces import is_stored
 
-    return not path.exists() and is_stored(arguments.file)
+    return is_stored(arguments.file)
 
 
 def _digest(path: Path) -> str:

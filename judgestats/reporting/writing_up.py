@@ -148,7 +148,8 @@ def _result(verdict: Verdict, name: str) -> str:
     for r in verdict.requirements:
         if r.status != "not_measured" and math.isfinite(r.estimate):
             number, _, interval = number_text(r).partition(" ")
-            told.append(f"{_noun(r.label)} = {number}" + (f", 95% CI {interval}" if interval else ""))
+            interval = f", 95% CI {interval}" if interval else ""
+            told.append(f"{_noun(r.label)} = {number}{interval}")
     if not told:
         return f"For {name}, no required quantity was measured."
     by_status = {

@@ -45,7 +45,6 @@ from judgestats.data.vocabulary import (
     values_option,
 )
 from judgestats.errors import InputError
-from judgestats.files.label_state import check_exported
 from judgestats.files.remote import local_file
 from judgestats.files.text import clean_json, command_word
 from judgestats.results.numbers import count_noun
@@ -650,6 +649,8 @@ def _table(path: Path) -> pd.DataFrame:
     path = local_file(path)
     if not path.exists():
         raise InputError(f"--labels: there is no file {str(path)!r}.")
+    from judgestats.files.label_state import check_exported
+
     check_exported(path)
     table = table_of(path, lambda head: [str(c) for c in head.columns])
     return table.rename(columns=str).reset_index(drop=True)
