@@ -33,24 +33,11 @@ from judgestats.results.numbers import aligned, count_noun
 from judgestats.results.screen import next_line, plain_text
 from judgestats.results.verdict_screen import grid_lines
 from judgestats.runner import display as console
+from judgestats.runner.record import PACKAGES
 from judgestats.version import __version__
 
 if TYPE_CHECKING:
     from judgestats.collection.spec import JudgeSpec
-
-
-_PACKAGES = (
-    "mlflow",
-    "openai",
-    "pandas",
-    "scipy",
-    "statsmodels",
-    "pingouin",
-    "factor-analyzer",
-    "scikit-learn",
-    "typst",
-    "pypandoc_binary",
-)
 
 
 def doctor_command(arguments: Args) -> int:
@@ -76,10 +63,10 @@ def doctor_command(arguments: Args) -> int:
     if arguments.drop:
         raise InputError("doctor: --drop is for a journal. Name its file.")
     console.print_result(f"judgestats {__version__}, Python {platform.python_version()}", "")
-    faults = _packages()
+    console.print_result("Packages: " + ", ".join(f"{p} {metadata.version(p)}" for p in PACKAGES))
     renderer = "Quarto" if shutil.which("quarto") else "the built-in renderer (no Quarto here)"
     console.print_result(f"Reports: rendered by {renderer}")
-    faults += [*_store(), *_judges(arguments)]
+    faults = [*_store(), *_judges(arguments)]
     if faults:
         console.print_result("", "To do:", *(f"  - {f}" for f in faults))
         return 1
@@ -87,18 +74,6 @@ def doctor_command(arguments: Args) -> int:
     words = "".join(f" {flag} {shlex.quote(value)}" for flag, value in asked if value)
     console.print_result("", f"All is in place. Next: judgestats run temperature{words}")
     return 0
-
-
-def _packages() -> list[str]:
-    faults = []
-    shown = []
-    for package in _PACKAGES:
-        try:
-            shown.append(f"{package} {metadata.version(package)}")
-        except metadata.PackageNotFoundError:
-            faults.append(f"{package} is not installed: pip install judgestats again")
-    console.print_result("Packages: " + ", ".join(shown))
-    return faults
 
 
 def _store() -> list[str]:

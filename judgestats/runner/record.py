@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from judgestats.tracking.store import Store
 
 
-_PACKAGES = (
+PACKAGES = (
     "mlflow",
     "openai",
     "statsmodels",
@@ -70,6 +70,7 @@ _PACKAGES = (
     "numpy",
     "pandas",
 )
+"""Packages that may compute, or keep what was computed."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.=-]+")
 
 
@@ -105,7 +106,7 @@ def session(**more: str) -> dict[str, Any]:
 
 def _versions() -> Iterator[tuple[str, str]]:
     """Packages that may compute: one that is not imported has computed nothing."""
-    return ((package, metadata.version(package)) for package in _PACKAGES)
+    return ((package, metadata.version(package)) for package in PACKAGES)
 
 
 def write_run_id(folder: Path, run_id: str) -> None:

@@ -688,30 +688,15 @@ def _log(
 
 def _repeat_instructions(study: Study) -> list[str]:
     """How the records are computed again; some of the data have an address to fetch them from."""
-    can_be_fetched = study.name in STUDY_DATA
-    folder = f"data/{study.name}" if can_be_fetched else "FOLDER"
-    fetched = [f"  judgestats items fetch {study.name}"] if can_be_fetched else []
-    head = (
-        "These are records that judgestats computed from the authors' data and ships; the data do",
-        "not ship. To compute them again, on your copy of the data:",
-    )
-    if study.from_print:
-        head = (
-            "These are records that judgestats computed from the tables as the paper prints them;",
-            "no judgments are public. To compute them again, from the tables as CSV files:",
-        )
+    said = "These records ship with judgestats; the data do not. To compute them again:"
+    again = f"  judgestats run replicate --study {study.name} --data"
+    if study.name in STUDY_DATA:
+        return [said, f"  judgestats items fetch {study.name}", f"{again} data/{study.name}", ""]
+    held = study.layout.replace("`", "")
     return [
-        *head,
-        *fetched,
-        f"  judgestats run replicate --study {study.name} --data {folder}",
-        *(
-            []
-            if can_be_fetched
-            else [
-                f"FOLDER: your copy, from {study.source}.",
-                f"It holds {study.layout.replace('`', '')}.",
-            ]
-        ),
+        said,
+        f"{again} FOLDER",
+        f"FOLDER: your copy, from {study.source}. It holds {held}.",
         "",
     ]
 
