@@ -66,36 +66,23 @@ class Group:
         return Group(self.tasks[start:end], self.places[start:end])
 
 
-def grouped(tasks: Iterable[tuple[int, Task]], size: int, *, together: bool) -> Iterator[Group]:
+def grouped(tasks: Iterable[tuple[int, Task]], size: int) -> Iterator[Group]:
     """Bundle numbered tasks for requests of `size` choices.
 
-    With `together`, all tasks that differ only in their replicate are brought together wherever
-    they stand (the plan is read to its end first); without, those that follow one another.
+    Tasks that differ only in their replicate are brought together wherever they stand: of several
+    choices the plan is read to its end first.
     """
     if size == 1:
         for place, task in tasks:
             yield Group((task,), ((place,),))
         return
-    if together:
-        bundles: dict[tuple[str, str, str, str], list[tuple[int, Task]]] = {}
-        for place, task in tasks:
-            bundles.setdefault(task.key[:4], []).append((place, task))
-        for bundle in bundles.values():
-            for start in range(0, len(bundle), size):
-                yield _group(bundle[start : start + size])
-        return
-    waiting: list[tuple[int, Task]] = []
+    bundles: dict[tuple[str, str, str, str], list[tuple[int, Task]]] = {}
     for place, task in tasks:
-        if waiting and (len(waiting) == size or task.key[:4] != waiting[0][1].key[:4]):
-            yield _group(waiting)
-            waiting = []
-        waiting.append((place, task))
-    if waiting:
-        yield _group(waiting)
-
-
-def _group(bundle: list[tuple[int, Task]]) -> Group:
-    return Group(tuple(t for _, t in bundle), tuple((p,) for p, _ in bundle))
+        bundles.setdefault(task.key[:4], []).append((place, task))
+    for bundle in bundles.values():
+        for start in range(0, len(bundle), size):
+            part = bundle[start : start + size]
+            yield Group(tuple(t for _, t in part), tuple((p,) for p, _ in part))
 
 
 def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
@@ -303,7 +290,7 @@ class StagedCollection(Collection):
 
     def groups(self, tasks: Iterable[Task]) -> Iterator[tuple[Group, Ready]]:
         """The tasks of a stage as requests."""
-        for group in grouped(enumerate(tasks), self.ask.sampling.choices, together=True):
+        for group in grouped(enumerate(tasks), self.ask.sampling.choices):
             yield group, self.ready(group)
 
     async def missing(self, tasks: Iterable[Task]) -> AsyncIterator[tuple[Task, Ready]]:
@@ -588,7 +575,7 @@ def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source
     choices = ask.choices_per_request
     if not isinstance(tasks, Sequence):
         numbered = enumerate(tasks)
-        return [(Source(grouped(numbered, choices, together=False)), 2 * ask.concurrency)]
+        return [(Source(grouped(numbered, choices)), 2 * ask.concurrency)]
     plan = tasks
     names: dict[tuple[str, str], set[str]] = {}
     for name in dict.fromkeys(t.condition.judge for t in plan):
@@ -599,7 +586,7 @@ def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source
 
     sources = []
     for wanted in names.values():
-        groups: Iterable[Group] = grouped(model_tasks(wanted), choices, together=True)
+        groups: Iterable[Group] = grouped(model_tasks(wanted), choices)
         if ask.follow_up is None:
             # A slow change of the server then falls on all repeats alike: none shares a shift.
             groups = list(groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -82,9 +82,7 @@ def price_plan(
     with journal_view(ask.journal) as journal:
         pricing = _Pricing(ask, journal, reply_tokens=reply_tokens)
         if stages is None:
-            plans = pricing.price_groups(
-                grouped(enumerate(tasks), together, together=isinstance(tasks, Sequence))
-            )
+            plans = pricing.price_groups(grouped(enumerate(tasks), together))
         else:
             part = stages.part(pipelines, together)
             plans = pricing.stages(part, reply_tokens)
@@ -154,7 +152,7 @@ class _Pricing:
         """The plan of stages, with replies of this many tokens imagined."""
         plans: dict[str, JudgePlan] = {}
         together = self._ask.choices_per_request
-        waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together, together=True))
+        waiting: deque[Group] = deque(grouped(enumerate(stages.first()), together))
         place = count()
         bound = self._ask.settings.get("max_tokens")
         characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))

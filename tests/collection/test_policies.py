@@ -401,8 +401,8 @@ def test_draws_do_not_depend_on_bundling(plan):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(1, 6), st.booleans(), st.randoms())
-def test_groups_cover_the_plan_once_and_never_mix(size, together, draw):
+@given(st.integers(1, 6), st.randoms())
+def test_groups_cover_the_plan_once_and_never_mix(size, draw):
     from judgestats.data import Task
 
     condition = Condition(judge="sim-typical")
@@ -412,7 +412,7 @@ def test_groups_cover_the_plan_once_and_never_mix(size, together, draw):
         for r in range(5)
     ]
     draw.shuffle(tasks)
-    groups = list(grouped(enumerate(tasks), size, together=together))
+    groups = list(grouped(enumerate(tasks), size))
     places = sorted(p for g in groups for (p,) in g.places)
     assert places == list(range(20))
     for group in groups:
