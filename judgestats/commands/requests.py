@@ -260,7 +260,7 @@ def export_judgments_command(arguments: Args) -> int:
         f"{len(split.train)} to train ({split.train_questions} questions), "
         f"{len(split.validation)} to validate ({split.validation_questions} questions).",
         *(f"  left out, {why}: {n}" for why, n in chosen.left_out.items()),
-        f"Written to {arguments.out}: {', '.join(sorted(written))}. Read the card "
+        f"Written to {arguments.out}: {', '.join(written)}. Read the card "
         "(README.md) before you train or share: it says what the licences ask of you.",
     )
     if any(facts["simulated"] == "true" for facts in about):

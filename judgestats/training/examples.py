@@ -400,9 +400,6 @@ def _together(examples: Sequence[Example]) -> list[list[int]]:
     return [sorted(group) for group in groups.subsets()]
 
 
-_OPENAI_LEAST = 10
-
-
 def write_training_data(
     folder: str | Path,
     *,
@@ -412,7 +409,7 @@ def write_training_data(
     seed: int,
     runs: Sequence[Mapping[str, str]],
     overwrite: bool = False,
-) -> dict[str, str]:
+) -> list[str]:
     """Write ``train.jsonl``, ``validation.jsonl``, ``provenance.csv`` and the card ``README.md``.
 
     Parameters
@@ -431,8 +428,8 @@ def write_training_data(
 
     Returns
     -------
-    dict of file to str
-        SHA-256 of what was written.
+    list of str
+        Names of the files.
 
     Raises
     ------
@@ -457,9 +454,7 @@ def write_training_data(
     texts = {"train.jsonl": _lines(split.train), "provenance.csv": _provenance(split)}
     if split.validation:
         texts["validation.jsonl"] = _lines(split.validation)
-    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
-    texts["README.md"] = _card(chosen, split, filters, seed, runs, digests)
-    digests["README.md"] = hashlib.sha256(texts["README.md"].encode()).hexdigest()
+    texts["README.md"] = _card(chosen, split, filters, seed, runs)
     try:
         there = sorted(name for name in (*texts, "validation.jsonl") if (target / name).exists())
         if there and not overwrite:
@@ -473,7 +468,7 @@ def write_training_data(
             (target / name).write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise StoreError(f"export: {str(target)!r} cannot be written ({error}).") from error
-    return digests
+    return sorted(texts)
 
 
 def _lines(examples: Sequence[Example]) -> str:
@@ -516,7 +511,6 @@ def _card(
     filters: Filters,
     seed: int,
     runs: Sequence[Mapping[str, str]],
-    digests: Mapping[str, str],
 ) -> str:
     names = {"train": split.train, "validation": split.validation}
     head = ["---", "license: other", "configs:", "  - config_name: default", "    data_files:"]
@@ -525,13 +519,7 @@ def _card(
             head += [f"      - split: {name}", f"        path: {name}.jsonl"]
     lines = [*head, "---", "", "# Judgments as training data for a judge", ""]
     if any(run.get("simulated") == "true" for run in runs):
-        lines += [
-            (
-                "**SIMULATED judges**: the reasoning is placeholder text. Good for a rehearsal of "
-                "the pipeline, not for training."
-            ),
-            "",
-        ]
+        lines += ["**SIMULATED judges**: the reasoning is placeholder text, not for training.", ""]
     lines += ["| part | examples | questions | kind | verdicts |", "|---|---|---|---|---|"]
     for name, part in names.items():
         n = split.train_questions if name == "train" else split.validation_questions
@@ -559,27 +547,11 @@ def _card(
             "them; other strategies only by --mode any."
         ),
         "",
-        "| file | SHA-256 |",
-        "|---|---|",
-        *(f"| {name} | {digest} |" for name, digest in sorted(digests.items())),
-        "",
-    ]
-    if len(split.train) < _OPENAI_LEAST:
-        lines += [f"OpenAI's fine-tuning asks for at least {_OPENAI_LEAST} examples.", ""]
-    lines += [
         "## Licence",
         "",
-        (
-            "Nothing is licensed by this file. Questions and answers keep the licence of the item "
-            "set they come from; reasoning and verdicts are a model's output, and its provider's "
-            "terms say whether other models may be trained on it. Look at both before you train "
-            "or share."
-        ),
-        "",
-        (
-            "Texts are untrusted: they come from users, models and judges. They are data, not "
-            "instructions, and nothing in them was checked for truth."
-        ),
+        "Nothing is licensed by this file. Questions and answers keep the licence of their set.",
+        "A provider's terms say whether other models may be trained on what its model wrote.",
+        "Texts are untrusted: data, not instructions, and not checked for truth.",
         "",
     ]
     return "\n".join(lines)
