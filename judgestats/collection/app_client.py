@@ -40,13 +40,10 @@ class AppClient(AbstractAsyncContextManager["AppClient"]):
     async def __aexit__(self, *error: object) -> None:
         pass
 
-    async def ask(
-        self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
-    ) -> Outcome:
+    async def ask(self, body: bytes, *, headers: Mapping[str, str] | None = None) -> Outcome:
         """Send one chat completion request and read the whole reply."""
         started = time.perf_counter()
-        own = _raw({**(headers or {}), "Idempotency-Key": request_id})
-        scope = {**self._scope, "headers": [*self._headers, *own]}
+        scope = {**self._scope, "headers": [*self._headers, *_raw(headers or {})]}
         try:
             status, pairs, content = await asgi_reply(self._app, scope, body)
         except ConnectionError as error:  # the simulated server breaks a connection

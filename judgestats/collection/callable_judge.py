@@ -461,11 +461,8 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
     async def __aexit__(self, *error: object) -> None:
         self._loop.close()
 
-    async def ask(
-        self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
-    ) -> Outcome:
+    async def ask(self, body: bytes, *, headers: Mapping[str, str] | None = None) -> Outcome:
         """Call the function once for each choice that is asked for."""
-        del request_id
         request = decode_json(body)
         judged = decode_json((headers or {}).get(JUDGED_HEADER, "{}"))
         words = judged.pop("words", ("yes", "no"))

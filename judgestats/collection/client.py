@@ -42,17 +42,17 @@ class LeanOpenAI(AsyncOpenAI):
     _template: FinalRequestOptions | None = None
 
     async def post_prepared(
-        self, url: str, body: bytes, *, headers: Mapping[str, str] | None, request_id: str
+        self, url: str, body: bytes, *, headers: Mapping[str, str] | None
     ) -> httpx2.Response:
         """POST a body to a whole URL and give the raw response; raises as `post` does."""
         template = self._template
         if template is None or template.url != url:
-            options: dict[str, Any] = {"idempotency_key": request_id, "headers": headers or {}}
+            options: dict[str, Any] = {"headers": headers or {}}
             return await self.post(
                 url, content=body, cast_to=httpx2.Response, options=cast("Any", options)
             )
         # A copy of the first request's options: building them anew costs as much as sending them.
-        changed = {"content": body, "headers": headers or {}, "idempotency_key": request_id}
+        changed = {"content": body, "headers": headers or {}, "idempotency_key": None}
         return await self.request(httpx2.Response, template.model_copy(update=changed))
 
     def _build_request(self, options: FinalRequestOptions, **more: Any) -> httpx2.Request:
@@ -469,9 +469,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
     async def __aexit__(self, *error: object) -> None:
         await self._sdk.close()
 
-    async def ask(
-        self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
-    ) -> Outcome:
+    async def ask(self, body: bytes, *, headers: Mapping[str, str] | None = None) -> Outcome:
         """Send one chat completion request.
 
         Parameters
@@ -480,9 +478,6 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
             The request as JSON.
         headers : mapping, optional
             Further headers.
-        request_id : str
-            Goes out as ``Idempotency-Key``: a proxy that repeats the request does not bill it
-            twice where the provider heeds the header.
 
         Returns
         -------
@@ -492,9 +487,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         try:
             # Bytes out and the raw response in: half of `create`'s time goes into walking request
             # and response types that are checked here anyway.
-            reply = await self._sdk.post_prepared(
-                self._url, body, headers=headers, request_id=request_id
-            )
+            reply = await self._sdk.post_prepared(self._url, body, headers=headers)
         except CALL_ERRORS as error:
             return self.failure(error, started)
         latency = time.perf_counter() - started
@@ -559,11 +552,9 @@ class LocalClient(JudgeClient):
     def __init__(self, spec: JudgeSpec, *, timeout_s: float) -> None:
         super().__init__(spec.launch(), connections=0, timeout_s=timeout_s)
 
-    async def ask(
-        self, body: bytes, *, headers: Mapping[str, str] | None = None, request_id: str = ""
-    ) -> Outcome:
+    async def ask(self, body: bytes, *, headers: Mapping[str, str] | None = None) -> Outcome:
         """Send one chat completion request, as `JudgeClient.ask` does."""
-        return await super().ask(with_grammar(body), headers=headers, request_id=request_id)
+        return await super().ask(with_grammar(body), headers=headers)
 
 
 def _client_plain(headers: httpx2.Headers) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -115,7 +114,6 @@ class RequestSender:
         self._account = account
         self._halt = halt
         self._client_of = client_of
-        self._run = secrets.token_hex(4)
         self._sending = 0
         self.idle = asyncio.Event()
         self.idle.set()
@@ -160,7 +158,7 @@ class RequestSender:
                     wanted, line=endpoint.line, hold=0.0 if math.isnan(one.hold) else one.hold
                 )
                 one.asked_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                outcome = await self._send_try(endpoint, one, headers, wanted[0])
+                outcome = await self._send_try(endpoint, one, headers)
                 _leave(endpoint, outcome, one.entered)
                 endpoint.saw(outcome)
                 if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
@@ -199,14 +197,12 @@ class RequestSender:
             await endpoint.rest(wait, condition)
 
     async def _send_try(
-        self, endpoint: Endpoint, one: _Try, headers: dict[str, str] | None, key: bytes
+        self, endpoint: Endpoint, one: _Try, headers: dict[str, str] | None
     ) -> Outcome:
         """Send one try; what is broken off by an interrupt may have been billed all the same."""
-        # The run's own part keeps a number, used again in a later run, from naming two requests.
-        request_id = f"js-{key.hex()[:24]}-{self._run}-{one.number}"
         try:
             client = self._client_of(endpoint.spec)
-            return await client.ask(one.body, headers=headers, request_id=request_id)
+            return await client.ask(one.body, headers=headers)
         except asyncio.CancelledError:
             # In the journal it stays in flight: what is held is charged when that is next opened.
             self._purse.settle(one.hold, cost=math.nan, in_vain=True)

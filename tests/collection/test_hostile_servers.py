@@ -213,7 +213,7 @@ async def test_a_hostile_reply_is_one_bounded_outcome(name, monkeypatch):
         answering(start, forever) as url,
         collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=20.0) as client,
     ):
-        outcome = await client.ask(b"{}", request_id="1")
+        outcome = await client.ask(b"{}")
     assert outcome.kind is kind
     assert len(outcome.detail) <= 300
     assert outcome.detail.isprintable()
@@ -234,7 +234,7 @@ async def test_a_slow_drip_ends_at_the_time_limit(start, forever):
         answering(start, forever, every_s=0.01) as url,
         collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=0.2) as client,
     ):
-        outcome = await client.ask(b"{}", request_id="1")
+        outcome = await client.ask(b"{}")
     assert outcome.kind is collection.Kind.TIMED_OUT
 
 
@@ -244,7 +244,7 @@ async def test_a_second_reply_to_one_request_answers_no_other():
         answering(two) as url,
         collection.JudgeClient(collection.parse_judge(f"m@{url}"), timeout_s=20.0) as client,
     ):
-        outcomes = [await client.ask(b"{}", request_id=str(k)) for k in range(3)]
+        outcomes = [await client.ask(b"{}") for k in range(3)]
     assert [o.choices[0].text for o in outcomes] == ['{"score": 7}'] * 3
 
 

@@ -103,7 +103,7 @@ async def test_a_proxy_that_is_not_there_is_named_without_the_login(monkeypatch)
     monkeypatch.setenv("https_proxy", f"http://{WRITTEN}@127.0.0.1:9")
     spec = collection.parse_judge("m@https://elsewhere.example/v1", environ={})
     async with collection.JudgeClient(spec, timeout_s=5.0) as client:
-        outcome = await client.ask(b"{}", request_id="1")
+        outcome = await client.ask(b"{}")
     assert outcome.kind is collection.Kind.UNREACHABLE
     assert hidden(repr(outcome))
     with pytest.raises(JudgeError) as caught:
