@@ -384,7 +384,7 @@ def _cube(
 ) -> NDArray[Any]:
     """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
     asked = read.groupby(["order", "replicate"], sort=False).ngroup().to_numpy()
-    cube = np.full((len(conditions), len(items), asked.max() + 1), without)
+    cube = np.full((len(conditions), len(items), asked.max() + 1), without)  # size: repeats
     places = []
     for names, column in ((pd.Index(conditions), "condition"), (items, "item_id")):
         codes, found = pd.factorize(read[column])
@@ -580,7 +580,7 @@ def _name_results(
     column: str = "choice",
 ) -> list[NamedResult]:
     """The findings of each condition, with its name; none without the column."""
-    if column not in frame:
+    if column not in frame or frame[column].isin(["", None]).all():
         return []
     return [
         condition_result(kind, title, str(condition), result, role=role, hypothesis=hypothesis)

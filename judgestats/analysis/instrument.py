@@ -272,22 +272,19 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
     rated = _rated(frame) if len(_raters(frame).unique()) > 1 else frame.iloc[:0]
     if rated.empty or rated["_rater"].nunique() < 2:
         return []
-    cells = ["_answer", "_rater", "_run"]
-    if rated.duplicated([*cells[:2], "replicate"]).any():  # of several conditions
-        runs = rated.groupby(cells[:2], sort=False).cumcount()
-    else:
-        runs = rated["replicate"]
-    wide = rated.assign(_run=runs).set_index(cells)["score"].unstack(cells[1:])
-    names = rated["_rater"].unique().tolist()
-    columns = pd.MultiIndex.from_product([names, sorted(runs.unique())])  # size: runs
-    scores = wide.reindex(columns=columns).to_numpy(float).reshape(len(wide), len(names), -1)
-    cluster = rated.drop_duplicates("_answer").set_index("_answer")["cluster"].loc[wide.index]
+    cells = ["_answer", "_rater"]
+    runs = rated["replicate"]
+    if rated.duplicated([*cells, "replicate"]).any():  # of several conditions
+        runs = rated.groupby(cells, sort=False).cumcount()
+    (answer, _), (rater, names) = (pd.factorize(rated[c]) for c in cells)
+    run = pd.factorize(runs, sort=True)[0]
+    scores = np.full((answer.max() + 1, len(names), run.max() + 1), np.nan)  # size: runs
+    scores[answer, rater, run] = rated["score"]
+    cluster = rated.drop_duplicates("_answer")["cluster"].to_numpy(object)
     try:
         found = leniency(
-            scores, judges=names, cluster=shared_clusters(cluster.to_numpy(object)),
-            runs=run_component(
-                scores, cluster=cluster.to_numpy(object), interleaved=request_order(frame) != ""
-            ),
+            scores, judges=[*names], cluster=shared_clusters(cluster),
+            runs=run_component(scores, cluster=cluster, interleaved=request_order(frame) != ""),
             level=declared.level,
         )  # fmt: skip
     except InputError:  # no item in common: a limitation says so

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,14 +40,16 @@ class Cells:
     gmd : ndarray, shape (N, k)
         Mean absolute difference of two of the scores (Gini's mean difference); NaN where fewer
         than two scores were read.
-    from_mean, from_median : ndarray, shape (N, k)
-        Mean absolute distance of the scores from the cell's mean / median, in score points,
-        *expected at `common_r` scores*; NaN where fewer than two scores were read.
+    from_median : ndarray, shape (N, k)
+        Mean absolute distance of the scores from the cell's median, in score points, *expected at
+        `common_r` scores*; NaN where fewer than two scores were read. `from_mean` is likewise.
     common_r : int
         The number of scores for which `from_mean` and `from_median` are stated: the smallest
         number in any cell of two or more scores. 0 where no cell has two.
     cluster : ndarray of int, shape (N,)
         Code of each item's cluster.
+    above : ndarray, shape (N, k, R), or None
+        Ascending distances of a cell's scores from its lowest, 0 behind the last.
     """
 
     conditions: tuple[str, ...]
@@ -56,10 +58,25 @@ class Cells:
     median: Floats
     variance: Floats
     gmd: Floats
-    from_mean: Floats
     from_median: Floats
     common_r: int
     cluster: Ints
+    above: Floats | None = dataclasses.field(default=None, repr=False)
+
+    @cached_property
+    def from_mean(self) -> Floats:
+        """Mean absolute distance of the scores from the cell's mean, as `from_median` is stated."""
+        n, above = self.n_scores, self.above
+        if above is None:
+            return np.full(n.shape, np.nan)
+        size = np.maximum(n, 1)
+        read = np.arange(above.shape[2]) < n[:, :, None]
+        centred = np.where(read, above - (above.sum(axis=2) / size)[:, :, None], 0.0)
+        found = np.where(n >= 2, np.abs(centred).sum(axis=2) / size, np.nan)
+        for count in np.unique(n[n > max(self.common_r, 1)]).tolist():
+            here = n == count
+            found[here] = _distance_from_mean_at(above[here][:, :count], self.common_r)
+        return found
 
     @property
     def equal_r(self) -> bool:
@@ -241,12 +258,9 @@ def statistics_of_sorted(ordered: Floats, common_r: int) -> dict[str, NDArray[An
         # Of sorted scores each is added as often as it is the larger of a pair, minus the smaller.
         rank = 2.0 * np.arange(1, ordered.shape[2] + 1) - n[:, :, None] - 1
         gmd = np.where(several, 2 * (rank * above).sum(axis=2) / (n * (n - 1)), np.nan)
-        from_mean = np.where(several, np.abs(centred).sum(axis=2) / n, np.nan)
     from_median = np.full(n.shape, np.nan)
     for count in np.unique(n[several]).tolist():
         here = n == count
-        if count > common_r:
-            from_mean[here] = _distance_from_mean_at(above[here][:, :count], common_r)
         from_median[here] = above[here][:, :count] @ np.array(_median_weights(count, common_r))
     return {
         "n_scores": n.astype(np.int64),
@@ -254,8 +268,8 @@ def statistics_of_sorted(ordered: Floats, common_r: int) -> dict[str, NDArray[An
         "median": np.where(filled, lowest + (middle_low + middle_high) / 2, np.nan),
         "variance": variance,
         "gmd": gmd,
-        "from_mean": from_mean,
         "from_median": from_median,
+        "above": above,
     }
 
 

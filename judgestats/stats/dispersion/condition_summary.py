@@ -257,7 +257,7 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
     )
 
 
-_PER_CELL = ("n_scores", "mean", "median", "variance", "gmd", "from_mean", "from_median")
+_PER_CELL = ("n_scores", "mean", "median", "variance", "gmd", "from_median", "above")
 
 
 def _spearman(x: Floats, y: Floats) -> float:

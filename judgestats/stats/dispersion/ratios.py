@@ -75,7 +75,6 @@ def _cells_from_variances(
         median=unknown,
         variance=variances,
         gmd=unknown,
-        from_mean=unknown,
         from_median=unknown,
         common_r=0,
         cluster=cluster_codes(cluster, variances.shape[0], where=function),
@@ -550,7 +549,36 @@ def exchange_ratio(
     >>> found.p_value < 0.05, found.limits().low > 1
     (True, True)
     """
-    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    [found] = _exchange_ratios([(a, b, codes)], power=power, seed=seed, n_draws=n_draws)
+    return found
+
+
+def _exchange_ratios(
+    pairs: Sequence[tuple[ArrayLike, ArrayLike, Ints]],
+    *,
+    power: int,
+    seed: int | None,
+    n_draws: int,
+) -> list[ExchangeRatio]:
+    """`exchange_ratio` of several pairs, whose cells are exchanged by the same signs."""
+    sides = [(np.asarray(a, dtype=float), np.asarray(b, dtype=float)) for a, b, _ in pairs]
+    sums = [_side_sums(*own, pair[2], seed) for own, pair in zip(sides, pairs, strict=True)]
+    drawn: dict[int, Floats] = {}
+    for g in dict.fromkeys(len(own) for own in sums if own.sum() > 0):
+        at = [i for i, own in enumerate(sums) if len(own) == g]
+        stack = np.hstack([sums[i] for i in at])
+        signed = np.concatenate([signs @ stack for signs in _signs(g, seed, n_draws)])
+        drawn |= {i: signed[:, 2 * k : 2 * k + 2] for k, i in enumerate(at)}
+    return [
+        _exchanged(
+            *own, clusters=len(np.unique(pair[2])), sums=sums[i], drawn=drawn.get(i), power=power
+        )
+        for i, (own, pair) in enumerate(zip(sides, pairs, strict=True))
+    ]
+
+
+def _side_sums(x: Floats, y: Floats, codes: Ints, seed: int | None) -> Floats:
+    """Sums of both sides by cluster, or by block of clusters."""
     sums = cluster_sums(np.column_stack([x, y]), codes) if x.size else np.zeros((0, 2))
     # In an order that is the data's own, so that the draws do not hang on that of the rows.
     keys = np.round(sums / max(float(sums.max(initial=0.0)), 1e-300), 9)
@@ -559,19 +587,24 @@ def exchange_ratio(
     if g > MOST_EXCHANGED:  # exact with blocks drawn without regard to which side is larger
         blocks = np.random.default_rng(seed).spawn(1)[0].permutation(g) % MOST_EXCHANGED
         sums = cluster_sums(sums, blocks)
+    return sums
+
+
+def _exchanged(
+    x: Floats, y: Floats, *, clusters: int, sums: Floats, drawn: Floats | None, power: int
+) -> ExchangeRatio:
     total_a, total_b = (float(v) for v in sums.sum(axis=0))
-    reason = "no repeats of a judge differ" if g else "no item is shared"
+    reason = "no repeats of a judge differ" if clusters else "no item is shared"
     reason = "" if min(total_a, total_b) > 0 else reason
     ratio = ExchangeRatio(
         estimate=math.nan, p_value=math.nan, smallest=math.nan,
         low_at=np.empty(0), high_at=np.empty(0), power=power,
-        n_varying=int(min(np.sum(x > 0), np.sum(y > 0))), n_items=x.size, n_clusters=g,
+        n_varying=int(min(np.sum(x > 0), np.sum(y > 0))), n_items=x.size, n_clusters=clusters,
         reason=reason,
     )  # fmt: skip
-    if not total_a + total_b > 0:
+    if drawn is None or not total_a + total_b > 0:
         return ratio
-    drawn = _signs(len(sums), seed, n_draws)
-    by_a, by_b = np.concatenate([signs @ sums for signs in drawn]).T
+    by_a, by_b = drawn.T
     tolerance = _TIE * (total_a + total_b)
     extreme = np.abs(by_b - by_a) >= abs(total_b - total_a) - tolerance
     over = np.stack([total_b - by_b, total_b + by_b])
@@ -718,15 +751,16 @@ def gmd_ratio(
     pairs = chosen_pairs(cells.conditions, reference, function=function)
     # A family of more than ten could hardly reject by the draws of one pair.
     family = max(n_comparisons, len(pairs) if len(pairs) > _MANY else 1)
-    found, n_draws = [], max(DRAWS, permutations_needed(n_comparisons=family))
+    n_draws = max(DRAWS, permutations_needed(n_comparisons=family))
+    sides = []
     for a, b in pairs:
-        both = ~np.isnan(values[:, [a, b]]).any(axis=1)
-        own = values[both]
-        codes = cells.cluster[both]
-        ratio = exchange_ratio(
-            own[:, b], own[:, a], codes, power=power, seed=inference["seed"], n_draws=n_draws
-        )
-        found.append((ratio, heaviest(own[:, b], own[:, a], np.flatnonzero(both))))
+        both = np.flatnonzero(~np.isnan(values[:, [a, b]]).any(axis=1))
+        sides.append((values[both, b], values[both, a], both))
+    ratios = _exchange_ratios(
+        [(x, y, cells.cluster[both]) for x, y, both in sides],
+        power=power, seed=inference["seed"], n_draws=n_draws,
+    )  # fmt: skip
+    found = [(ratio, heaviest(*own)) for ratio, own in zip(ratios, sides, strict=True)]
     levels = holm_levels([ratio.p_value for ratio, _ in found], level=inference["level"])
     name = f"{statistic}_ratio"
     rows = [

@@ -139,11 +139,19 @@ class RowCoder:
             within = np.arange(run.size) - np.repeat(starts, lengths)
             out = np.empty(run.size, dtype=np.int64)
             out[order] = within + asked.reshape(-1)[run]
-            for code in range(len(self.replicates), int(out.max()) + 1):  # size: rows of a cell
-                self.replicates.add(code)
+            self.number(out)
+        self.check_replicates()
+        return out
+
+    def number(self, repeats: NDArray[np.int64]) -> None:
+        """Number repeats by the rows of a cell."""
+        for code in range(len(self.replicates), int(repeats.max(initial=-1)) + 1):  # size: rows
+            self.replicates.add(code)
+
+    def check_replicates(self) -> None:
+        """Refuse more repeats than the board has places for."""
         if len(self.replicates) > MAX_REPLICATES:
             raise self.refusal(f"more than {MAX_REPLICATES} different replicates")
-        return out
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
         """Code of each cell as the board has it: a verdict, or why there is none."""
@@ -557,8 +565,8 @@ class _Pass:
             repeat = joined("replicates")[at[2]]
         else:  # numbered by row, from the last of the files before
             repeat = at[2] + self.asked[cell]
-            for number in range(len(own.replicates), int(repeat.max(initial=-1)) + 1):
-                own.replicates.add(number)
+            own.number(repeat)
+        own.check_replicates()
         self.grow_board()
         said = np.r_[np.arange(FIRST_VALUE), FIRST_VALUE + value]
         self.board[*cell, repeat] = said[code]
