@@ -14,7 +14,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import with_systems
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.score_audit import audit_scores, single_shot_plan
-from judgestats.analysis.scores import LEAST_PERMUTED, MOST_PERMUTED, cell_arrays
+from judgestats.analysis.scores import LEAST_PERMUTED, MOST_PERMUTED
 from judgestats.analysis.specifications import with_specifications
 from judgestats.analysis.supplements import UNREPEATED, not_repeated
 from judgestats.analysis.text_checks import join_copies, with_read_notes
@@ -22,7 +22,7 @@ from judgestats.analysis.validity import label_warnings, marked_as_tuned
 from judgestats.analysis.validity_raters import PANEL, check_drawn, read_mix, read_rates
 from judgestats.analysis.validity_systems import SLICES, SYSTEMS
 from judgestats.analysis.verdict_audit import audit_verdicts, single_shot_verdict_plan
-from judgestats.data import score_array, validate_parsed
+from judgestats.data import validate_parsed
 from judgestats.data.parse import kept_rows
 from judgestats.data.readers.frame import bare, sort_conditions
 from judgestats.errors import InputError, one_of
@@ -145,20 +145,14 @@ def _audits(
         raise refused[0]
     if len(parts) == 1 and not refused:
         return parts[0][1]
-    drawn = [str(c) for _, a in parts if a.arrays for c in a.conditions["condition"]]
-    arrays: Mapping[str, Any] = {}
-    if sum(bool(a.arrays) for _, a in parts) > 1:
-        scored = frame[frame["condition"].isin(drawn)].reset_index(drop=True)
-        arrays = cell_arrays(score_array(scored))
     unrepeated = _never_repeated(frame, [a for _, a in parts])
-    return merge_analyses(parts, [*unrepeated], [*map(str, refused)], arrays)
+    return merge_analyses(parts, [*unrepeated], [*map(str, refused)])
 
 
 def merge_analyses(
     named: Iterable[tuple[str, Analysis]],
     before: Iterable[str] = (),
     after: Iterable[str] = (),
-    arrays: Mapping[str, Any] | None = None,
 ) -> Analysis:
     """The analyses of several parts as one.
 
@@ -168,8 +162,6 @@ def merge_analyses(
         The criterion, or the kind of verdicts, and its analysis.
     before, after : iterable of str
         Limitations of the whole: that conditions were not repeated, what could not be audited.
-    arrays : mapping, optional
-        The cells of all parts, for figures; by default those of the first part.
 
     Returns
     -------
@@ -180,9 +172,8 @@ def merge_analyses(
         own = replace(part, condition_records=part.records().conditions)
         taken = {r.id for p in parts for r in (*p.results, *p.described)}
         parts.append(_separate_ids(own, taken, word))
-    first = replace(parts[0], arrays=arrays) if arrays else parts[0]
     return replace(
-        first,
+        parts[0],
         question=" ".join(dict.fromkeys(a.question for a in parts)),
         conditions=pd.concat([a.conditions for a in parts], ignore_index=True),
         condition_records=tuple(c for a in parts for c in a.condition_records),
@@ -199,7 +190,7 @@ def merge_analyses(
                 ]
             )
         ),
-        metrics={k: v for a in [*parts[1:], first] for k, v in a.metrics.items()},
+        metrics={k: v for a in [*parts[1:], parts[0]] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
 

@@ -405,7 +405,7 @@ def price_table(judged: StrategyVerdicts, gain: Comparisons, declared: AnalysisP
     for row in gain.rows:
         points = [100 * v for v in (row.estimate, *bounds_of(row.interval))]
         price: dict[str, Any] = {"strategy": row.a}
-        price |= dict(zip(("gain", "gain_low", "gain_high"), points, strict=True)) | means[row.a]
+        price |= dict(zip(("gain", "gain_low", "gain_high"), points, strict=True))
         shown = row.p_adjusted < 1 - declared.level and row.estimate > 0
         for what in ("tokens", "usd"):
             more = means[row.a][what] - means[REFERENCE][what]
@@ -413,7 +413,7 @@ def price_table(judged: StrategyVerdicts, gain: Comparisons, declared: AnalysisP
             price[f"{what}_per_point"] = each[0]
             price[f"{what}_per_point_low"] = min(each[1:])
             price[f"{what}_per_point_high"] = max(each[1:])
-        prices.append(price)
+        prices.append(price | means[row.a])
     return Rows(table=pd.DataFrame(prices))
 
 
@@ -590,7 +590,7 @@ def analyse(
         condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
         curves=_curves(table, declared),
         rows=shown,
-        arrays={name: make(table, declared) for name, make in _ARRAYS.items()},
+        described=tuple(_tables(table, declared)),
     )
 
 
@@ -645,50 +645,50 @@ def _headlines(
             )  # fmt: skip
 
 
-def _curve_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> list[dict[str, Any]]:
+def _on_curve(table: pd.DataFrame, declared: families.AnalysisPlan) -> pd.DataFrame:
     names = declared.options["scaling"].split(",")
-    kept = [
-        "condition", "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high",
-        "words", "final_tokens_out", "tokens", "used",
-    ]  # fmt: skip
-    own = table[table["factor_strategy"].isin(names)].sort_values(["judge", "temperature", "k"])
-    return [
-        {str(key): value for key, value in row.items()}
-        for row in own.reindex(columns=kept).to_dict("records")
-    ]
+    own = table[table["factor_strategy"].isin(names)]
+    return own.sort_values(["judge", "temperature", "k"], ignore_index=True)
 
 
-def _selection_rows(table: pd.DataFrame, declared: families.AnalysisPlan) -> list[dict[str, Any]]:
-    rows = []
-    for name in filter(None, declared.options["selections"].split(",")):
-        kind, _, raw = name.partition("@")[0].removeprefix("cce-").partition("-")
-        for row in table[table["factor_strategy"] == name].to_dict("records"):
-            shown = {key: row.get(key, math.nan) for key in _SELECTED}
-            rows.append({**shown, "selection": kind, "verdicts": "kept" if raw else "removed"})
-    return rows
-
-
+_CURVE = (
+    "condition", "k", "accuracy", "accuracy_low", "accuracy_high", "words", "final_tokens_out",
+    "tokens", "used",
+)  # fmt: skip
 _SELECTED = (
-    "condition", "judge", "temperature", "k", "accuracy", "accuracy_low", "accuracy_high",
-    "preferred", "used",
+    "condition", "k", "accuracy", "accuracy_low", "accuracy_high", "preferred", "used",
 )  # fmt: skip
 
 
-_ARRAYS = {"scaling": _curve_rows, "selection": _selection_rows}
+def _tables(table: pd.DataFrame, declared: families.AnalysisPlan) -> Iterator[NamedResult]:
+    """Accuracy by the number of judgments shown, and by their selection."""
+    selected = []
+    for name in filter(None, declared.options["selections"].split(",")):
+        kind, _, raw = name.partition("@")[0].removeprefix("cce-").partition("-")
+        own = table[table["factor_strategy"] == name].reindex(columns=_SELECTED)
+        selected.append(own.assign(selection=kind, verdicts="kept" if raw else "removed"))
+    curve = _on_curve(table, declared).reindex(columns=_CURVE)
+    for key, title, rows in (
+        ("scaling", "Accuracy by the number of crowd judgments", curve),
+        ("selection", "Accuracy by the selection of crowd judgments", pd.concat(selected)
+         if selected else pd.DataFrame()),
+    ):  # fmt: skip
+        if len(rows) > 1:
+            yield NamedResult(f"{key}.table", title, "descriptive", Rows(table=rows))
 
 
 def _curves(
     table: pd.DataFrame, declared: families.AnalysisPlan
 ) -> dict[str, list[tuple[int, float]]]:
-    rows = _curve_rows(table, declared)
-    several = len({row["temperature"] for row in rows}) > 1
+    rows = _on_curve(table, declared)
+    several = len(rows["temperature"].unique()) > 1
     out: dict[str, list[tuple[int, float]]] = {}
-    for row in rows:
+    for row in rows.to_dict("records"):
         name = f"{row['judge']}_T{row['temperature']:g}" if several else row["judge"]
         for column in ("accuracy", "words"):
             value = float(row[column])
             if not math.isnan(value):
-                out.setdefault(f"scaling/{column}/{name}", []).append((row["k"], value))
+                out.setdefault(f"scaling/{column}/{name}", []).append((int(row["k"]), value))
     return out
 
 

@@ -15,7 +15,7 @@ from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, declared_conditions
+from judgestats.analysis.scores import ScoreConditions, declared_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
 from judgestats.analysis.supplements import Rows
 from judgestats.data.columns import Condition
@@ -312,7 +312,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *(_row(p, where) for p in shown),
         ),
         condition_metrics=scored.metrics if scored else {},
-        arrays=cell_arrays(array) if array is not None else {},
         described=tuple(
             _worst_cases(judges, headlines, items, texts=declared.options["texts"] == "on")
         ),

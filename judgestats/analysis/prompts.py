@@ -14,7 +14,7 @@ from judgestats.analysis.coefficients import declared_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_headline, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
-from judgestats.analysis.scores import cell_arrays, declared_conditions
+from judgestats.analysis.scores import declared_conditions
 from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import scores_of
 from judgestats.results import About, Drawing, Headline, Row
@@ -185,7 +185,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         rows=_rows(list(tests), _crossed_shares(crossed), pairs=pairs),
         condition_metrics=described.metrics,
-        arrays=cell_arrays(array),
     )
 
 

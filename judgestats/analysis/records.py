@@ -21,7 +21,6 @@ from judgestats.results import (
     Condition,
     Drawing,
     Family,
-    Figure,
     Headline,
     Note,
     Record,
@@ -142,8 +141,6 @@ class Analysis:
     params : mapping of name to text
         Of the run, where they follow from the data.
     curves : mapping of name to list of (step, number)
-    arrays : mapping
-        What figures need beyond the results (plain nested lists).
     files : mapping of path to text
         Further files of the run, by their path below its folder.
     headlines : tuple of Headline
@@ -175,7 +172,6 @@ class Analysis:
     metrics: Mapping[str, float] = field(default_factory=dict)
     condition_metrics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     curves: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
-    arrays: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
@@ -259,7 +255,6 @@ def results_of(analysis: Analysis) -> Results:
         conditions=analysis.condition_records or tuple(conditions_of(analysis.conditions)),
         rows=tuple(_rows(analysis.rows, {record.id for record in records})),
         limitations=tuple(_limitation(text) for text in analysis.limitations),
-        figures=tuple(_arrays(analysis.arrays)),
         drawing=analysis.drawing,
         measures=analysis.measures,
         decisions=analysis.decisions,
@@ -446,12 +441,6 @@ def _table(conditions: pd.DataFrame) -> Iterable[Table]:
         yield table_record(
             conditions, id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title="Conditions"
         )
-
-
-def _arrays(arrays: Mapping[str, Any]) -> Iterable[Figure]:
-    """Arrays that figures need in addition to the results, each under its name."""
-    for name, values in arrays.items():
-        yield Figure(id=name, estimand="", axes={}, values=plain(values))
 
 
 def conditions_of(

@@ -22,7 +22,7 @@ from judgestats.analysis.limits import (
     not_compared,
 )
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.scores import ScoreConditions, cell_arrays, declared_conditions, runs_of
+from judgestats.analysis.scores import ScoreConditions, declared_conditions, runs_of
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
@@ -61,7 +61,7 @@ _BEST_SCORED = Hypothesis(
 )  # fmt: skip
 _SEPARATED = Hypothesis(
     "people", "Do the scores separate human passes from human fails?",
-    "ROC AUC with interval, and by number of scores. Correlations, whose null permutes labels over "
+    "ROC AUC with interval. Correlations, whose null permutes labels over "
     "items. Labels are never subtracted from scores", role="primary",
 )  # fmt: skip
 _RATED = Hypothesis(
@@ -99,7 +99,7 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
     elif len(agreement.ratings_of(frame)[0]):
         questions.append(_RATED)
     rated = len(agreement.ratings_of(frame)[0]) and agreement.passes_of_items(frame) is None
-    if len(once) > 1 and (rated or validity_raters.right_answers(frame) is not None):
+    if len(once) > 1 and rated and validity_raters.right_answers(frame) is None:
         questions.append(validity_raters.PANEL)
     if "author" in frame and len(agreement.ratings_of(frame)[0]):
         questions.append(SYSTEMS)
@@ -140,12 +140,7 @@ def other_results(
     if "systems" in asked:
         results += system_results(frame, declared)
     if "panel" in asked:
-        right = validity_raters.right_answers(frame)
-        results += (
-            validity_raters.panel_of_ratings(array, ratings, declared)
-            if right is None
-            else validity_raters.panel_of_answers(array, right, declared)
-        )
+        results += validity_raters.panel_of_ratings(array, ratings, declared)
     for name in array.conditions if len(ratings) else ():
         own = frame[frame["condition"] == name]
         kinds = {r.id for r in results}  # by question comes before by pairs of all items
@@ -224,7 +219,7 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
                 row |= dict.fromkeys(names, math.nan) | coefficients.columns_of(method, value)
         by_k = named.get(f"people.by_k.{row['condition']}")
         if isinstance(by_k, AccuracyByK):
-            row |= _accuracies(by_k) | {"of_pairs": float(by_k.of_pairs)}
+            row |= _accuracies(by_k)
         rows.append(row)
     return pd.DataFrame(rows) if rows else table
 
@@ -271,7 +266,6 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
         | spread_metrics(compared),
         condition_metrics=_and_people(described.metrics, cells, others),
-        arrays=cell_arrays(array),
     ))  # fmt: skip
     omitted = (f"Left out: {text}" for text in left_out)
     return replace(analysis, limitations=(*analysis.limitations, *omitted))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from judgestats.analysis import repeats
 from judgestats.analysis.coefficients import (
@@ -31,10 +31,8 @@ from judgestats.data.columns import INTERLEAVED
 from judgestats.data.parse import ScoreArray, kept_rows, lost_shares, score_array
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
-from judgestats.stats.designs.cells import cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
-from judgestats.stats.inference import Estimate, RunComponent, Sample, cluster_codes, run_component
-from judgestats.stats.inference.sum_statistics import share_estimate
+from judgestats.stats.inference import Estimate, RunComponent, run_component
 from judgestats.stats.reliability import MeanSquareRatio, RepeatPairs, repeat_pairs
 
 
@@ -157,49 +155,6 @@ def scale_end_shares(frame: pd.DataFrame, scale: tuple[float, float] | None) -> 
     ends = scored["score"].le(scale[0]) | scored["score"].ge(scale[1])
     shares = ends.groupby(scored["condition"], sort=False).mean()
     return pd.DataFrame({"condition": [*shares.index], "share": shares.to_numpy(float)})
-
-
-def mean_deviations(variances: ArrayLike, cluster: ArrayLike) -> dict[str, list[float]]:
-    """The mean over items of their repeated scores' standard deviation, by condition.
-
-    Parameters
-    ----------
-    variances : array-like, shape (n_items, n_conditions)
-        NaN where an item has fewer than two scores.
-    cluster : array-like, shape (n_items,)
-
-    Returns
-    -------
-    dict
-        ``mean``, ``low`` and ``high``, one number per condition: 95%, the jackknife over clusters.
-
-    Examples
-    --------
-    >>> mean_deviations([[1.0], [4.0], [9.0]], ["x", "y", "z"])["mean"]
-    [2.0]
-    """
-    deviations = np.sqrt(np.asarray(variances, dtype=float))
-    codes = cluster_codes(cluster, len(deviations), where="mean_deviations")
-    out: dict[str, list[float]] = {"mean": [], "low": [], "high": []}
-    for values in deviations.T:
-        used = ~np.isnan(values)
-        mean = share_estimate(
-            np.ones(int(used.sum())),
-            values[used],
-            name="mean_deviation",
-            label="Mean standard deviation of an item's scores",
-            estimator="mean over items",
-            sample=Sample(n_items=int(used.sum())),
-            reason="no item has two scores",
-            where="mean_deviations",
-            cluster=codes[used],
-            level=0.95,
-            signed=True,
-        )
-        low, high = bounds_of(mean.interval)
-        for name, value in (("mean", mean.estimate), ("low", low), ("high", high)):
-            out[name].append(float(value))
-    return out
 
 
 MOST_PERMUTED = 10_000_000
@@ -548,34 +503,3 @@ def condition_row(
         if quantity.needs is not None:
             row[f"{column}_reason"] = estimate.reason
     return row | {name: about[name] for name in costs}
-
-
-def cell_arrays(array: ScoreArray) -> dict[str, Any]:
-    """Variances of cells for figures.
-
-    Parameters
-    ----------
-    array : ScoreArray
-
-    Returns
-    -------
-    dict
-        ``items``, ``clusters``, ``conditions``, ``cell_variances`` of shape (items, conditions),
-        and ``deviations`` (`mean_deviations`). Of more than `SHOWN_ITEMS` items, those at even
-        distances.
-    """
-    n = len(array.items)
-    at = np.unique(np.linspace(0, n - 1, min(n, SHOWN_ITEMS)).astype(int))
-    clusters = [str(array.clusters[i]) for i in at]
-    cells = cell_statistics(array.scores[at], conditions=array.conditions, cluster=clusters)
-    return {
-        "items": [array.items[i] for i in at],
-        "clusters": clusters,
-        "conditions": list(cells.conditions),
-        "cell_variances": cells.variance,
-        "deviations": mean_deviations(cells.variance, clusters),
-    }
-
-
-SHOWN_ITEMS = 2_000
-"""Items whose cells figures show."""

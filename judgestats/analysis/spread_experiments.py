@@ -21,7 +21,7 @@ from judgestats.analysis.coefficients import (
 )
 from judgestats.analysis.conversion import with_items
 from judgestats.analysis.limits import common_limits
-from judgestats.analysis.scores import cell_arrays, declared_conditions
+from judgestats.analysis.scores import declared_conditions
 from judgestats.data.columns import EXTRA, Condition, sort_levels
 from judgestats.data.parse import ScoreArray
 from judgestats.results import About, Headline, Row, apa_number, name_of
@@ -494,7 +494,7 @@ class SpreadExperiment:
             self.further(array, sampled, questions, declared) if self.further else ([], [])
         )
         compared, contrast = spread_results(*questions), _contrast_row(cells, self.vary)
-        arrays, spreads = cell_arrays(array), questions[0].spreads
+        spreads = questions[0].spreads
         return records.Analysis(
             experiment=self.experiment,
             question=declared.question,
@@ -521,7 +521,6 @@ class SpreadExperiment:
             },
             condition_metrics=described.metrics,
             curves=_curves(cells) if heated else {},
-            arrays=arrays,
         )  # fmt: skip
 
 

@@ -21,8 +21,8 @@ from judgestats.data.parse import final_rows, lost_shares
 from judgestats.data.readers.frame import bare
 from judgestats.files.text import format_number
 from judgestats.protocols.base import NO_REPLY, Status
-from judgestats.results import About, bounds_of
-from judgestats.results.numbers import LEAST_IN_CATEGORY, UNREPEATED_CODE
+from judgestats.results import About
+from judgestats.results.numbers import UNREPEATED_CODE
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
@@ -328,40 +328,6 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def agreement_by_category(frame: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
-    """Shares of verdicts that equal the human label, by condition and category, with intervals.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Parsed judgments; without labels or categories nothing is computed.
-    level : float
-
-    Returns
-    -------
-    DataFrame
-        ``condition``, ``category``, ``n_items``, ``accuracy`` and its interval's ends.
-    """
-    if not {"label", "category"} <= set(frame.columns):
-        return pd.DataFrame()
-    labelled = frame[frame["label"].astype(str).ne("") & frame["choice"].astype(str).ne("")]
-    same = labelled["choice"].astype(str) == labelled["label"].astype(str)
-    labelled = labelled.assign(right=same)
-    rows: list[dict[str, Any]] = []
-    for (condition, name), group in labelled.groupby(["condition", "category"], sort=True):
-        by_item = group.groupby("item_id")["right"].mean()
-        if not name or len(by_item) < LEAST_IN_CATEGORY:
-            continue
-        clusters = group.groupby("item_id")["cluster"].first().loc[by_item.index]
-        share = mean_share(by_item.to_numpy(dtype=float), cluster=clusters.to_numpy(), level=level)
-        low, high = bounds_of(share.interval)
-        rows.append({
-            "condition": str(condition), "category": str(name), "n_items": len(by_item),
-            "accuracy": share.estimate, "accuracy_low": low, "accuracy_high": high,
-        })  # fmt: skip
-    return pd.DataFrame(rows)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Rows(Result):
     """A table as a result."""
@@ -404,7 +370,6 @@ def supplemented(
     scored = on_one_scale(final, analysis.conditions, scale)
     of_scores = "score" in frame and bool(final["score"].notna().any())
     tables = {
-        "categories": agreement_by_category(frame, level=level),
         "repeats": repeat_gains(analysis.conditions, frame),
         "policies.scores": score_sensitivity(scored),
         "policies.verdicts": verdict_sensitivity(final.iloc[:0] if of_scores else final),
@@ -445,5 +410,4 @@ _TABLES = {
     "policies.verdicts": "Verdicts with unparsed ones left out, and as a category",
     "scale_ends": "Share of scores at an end of the scale",
     "places.selections": "How often each place was selected",
-    "categories": "Same verdict as the labels, by category",
 }

@@ -26,7 +26,7 @@ from judgestats.results import CONDITIONS, Condition, Record, Results, read_resu
 from judgestats.results.numbers import describe_conditions, short_names
 from judgestats.results.records import own_condition, rows_of_table
 
-_SHOWN_ELSEWHERE = {CONDITIONS, "condition", "unread", "sensitivity", "categories", "repeats"}
+_SHOWN_ELSEWHERE = {CONDITIONS, "condition", "unread", "sensitivity", "repeats"}
 """What describes conditions and data: their own sections show it."""
 
 
@@ -62,11 +62,6 @@ class Run:
     def facts(self) -> Mapping[str, Any]:
         """What the run says next to its results: judges, design, account, command."""
         return self.records.facts
-
-    @cached_property
-    def arrays(self) -> dict[str, Any]:
-        """What figures need next to the results, by name: nested lists."""
-        return {figure.id: figure.values for figure in self.records.figures}
 
     def _json(self, name: str) -> dict[str, Any]:
         path = self.folder / name

@@ -47,7 +47,6 @@ from judgestats.results.records import Condition as Condition
 from judgestats.results.records import Drawing as Drawing
 from judgestats.results.records import Estimate as Estimate
 from judgestats.results.records import Family as Family
-from judgestats.results.records import Figure as Figure
 from judgestats.results.records import Headline as Headline
 from judgestats.results.records import Interval as Interval
 from judgestats.results.records import Margin as Margin

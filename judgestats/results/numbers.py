@@ -334,8 +334,6 @@ TARGETS = (0.80, 0.90)
 """Reliabilities that repeats are asked for."""
 AVERAGED = (1, 3, 10)
 """Judgments that a mean is made of."""
-LEAST_IN_CATEGORY = 10
-"""Items that a category needs for its share to be reported."""
 UNREPEATED_CODE = "not_repeated"
 """Code of the limitation of data without repeats."""
 

@@ -709,29 +709,6 @@ def _last_word(factor: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure(Part):
-    """Numbers that only a figure shows: an array with named axes.
-
-    Attributes
-    ----------
-    id : str
-    estimand : str
-        What the numbers are; empty where `values` are names.
-    axes : mapping of str to labels
-        In order: ``{"item": (...), "condition": (...)}``.
-    values : nested list
-        Of the axes' lengths.
-    notes : tuple of Note
-    """
-
-    id: str
-    estimand: str
-    axes: Mapping[str, tuple[str, ...]]
-    values: Plain
-    notes: tuple[Note, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Drawing(Part):
     """The figure that answers, as its experiment declares it: which records are drawn, and how.
 

@@ -40,7 +40,7 @@ class Results(records.Part):
     version : int
     kind : {"experiment", "audit", "drift", "comparison", "replication"}
     experiment, title, question : str
-    headlines, results, families, conditions, figures : tuple of records
+    headlines, results, families, conditions : tuple of records
     rows : tuple of Row
         Quantities of every condition, for the screen and the report's first page.
     drawing : Drawing or None
@@ -85,7 +85,6 @@ class Results(records.Part):
     decisions: tuple[records.Plain, ...] = ()
     finding: str = ""
     care: tuple[str, ...] = ()
-    figures: tuple[records.Figure, ...] = ()
     drawing: records.Drawing | None = None
     metrics: Mapping[str, records.Number] = field(default_factory=dict)
     condition_metrics: Mapping[str, Mapping[str, records.Number]] = field(default_factory=dict)
@@ -290,6 +289,10 @@ def _contradiction(
     return ""
 
 
+_FORMER = frozenset({"answer", "recommendation", "figures"})
+"""Keys that 0.2 wrote, and that nothing reads."""
+
+
 @cache
 def _adapter() -> Any:
     from pydantic import TypeAdapter
@@ -349,9 +352,9 @@ def from_plain(values: Any, *, where: str = "results") -> Results:
             f"{where}: version: {version!r} is not the version {VERSION} that this judgestats "
             "reads. Use the judgestats that wrote it, or a newer one."
         )
-    values = {"finding": values.get("answer", ""), **values}  # 0.2.0 wrote answer and advice
+    values = {"finding": values.get("answer", ""), **values}
     try:
-        return _checked({k: v for k, v in values.items() if k not in {"answer", "recommendation"}})
+        return _checked({k: v for k, v in values.items() if k not in _FORMER})
     except ValueError as error:
         raise InputError(
             f"{where}: {_first(error)}. The file was changed after it was written. " + _again(where)

@@ -46,27 +46,26 @@ def _spread(module, conditions: list[Condition]) -> Design:
     return analysed
 
 
+SPREAD_CONDITIONS: Mapping[str, list[Condition]] = {
+    "temperature": [Condition(judge="j", temperature=t) for t in HEATS],
+    "temperature with T = 0": [Condition(judge="j", temperature=t) for t in (0.0, *HEATS)],
+    "judges": [Condition(judge=j, temperature=1.0) for j in "abc"],
+    "guidelines": [
+        Condition(judge="j", temperature=1.0, factors={"guideline": g})
+        for g in ("none", "brief", "long")
+    ],
+    "reasoning": [
+        Condition(judge=j, temperature=1.0, factors={"reasoning": r})
+        for j in ("a", "b")
+        for r in ("none", "before")
+    ],
+}
+_MODULES = {
+    "temperature": temperature, "temperature with T = 0": temperature, "judges": judges,
+    "guidelines": guidelines, "reasoning": reasoning,
+}  # fmt: skip
 SPREAD: Mapping[str, Design] = {
-    "temperature": _spread(temperature, [Condition(judge="j", temperature=t) for t in HEATS]),
-    "temperature with T = 0": _spread(
-        temperature, [Condition(judge="j", temperature=t) for t in (0.0, *HEATS)]
-    ),
-    "judges": _spread(judges, [Condition(judge=j, temperature=1.0) for j in "abc"]),
-    "guidelines": _spread(
-        guidelines,
-        [
-            Condition(judge="j", temperature=1.0, factors={"guideline": g})
-            for g in ("none", "brief", "long")
-        ],
-    ),
-    "reasoning": _spread(
-        reasoning,
-        [
-            Condition(judge=j, temperature=1.0, factors={"reasoning": r})
-            for j in ("a", "b")
-            for r in ("none", "before")
-        ],
-    ),
+    name: _spread(_MODULES[name], conditions) for name, conditions in SPREAD_CONDITIONS.items()
 }
 """A claim on spread, of conditions that differ in nothing unless an effect is given."""
 

@@ -7,6 +7,7 @@ paired by question, with the rest of the conditions of its stratum as the other 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 
 import numpy as np
 from scipy import stats
@@ -18,6 +19,7 @@ from tests.null_judge import doors
 from tests.null_judge.designs import (
     METHODS,
     SPREAD,
+    SPREAD_CONDITIONS,
     aligned,
     averaged,
     claims,
@@ -106,14 +108,16 @@ def single_tests(values: np.ndarray, clusters: Sequence[str]) -> list[float]:
     ]
 
 
-def _spread(name: str, design: Callable[..., Analysis], of: int) -> Callable[..., Found]:
+def _spread(
+    design: Callable[..., Analysis], conditions: Sequence[Condition], of: int = 3
+) -> Callable[..., Found]:
     """Of the spread of the last condition among the last `of`, which share its stratum."""
+    last = conditions[-1].label
 
     def found(rng, world: World, effect: float) -> Found:
+        array = score_array(scored(deepcopy(rng), world, conditions, spread={last: effect}))
+        variance, clusters = np.nanvar(array.scores[:, -of:], axis=2, ddof=1), array.clusters
         out = design(rng, world, resamples=DRAWS, effect=effect)
-        variance = np.asarray(out.arrays["cell_variances"])[:, -of:]
-        clusters = out.arrays["clusters"]
-        last = out.conditions["condition"].iloc[-1]
         shown = _claims(out, "differs", last) or "headline.gmd.all" in claims(out)
         return shown, [
             *single_tests(np.sqrt(variance), clusters),
@@ -125,8 +129,9 @@ def _spread(name: str, design: Callable[..., Analysis], of: int) -> Callable[...
 
 def _methods(rng, world: World, effect: float) -> Found:
     out = aligned(rng, world, resamples=DRAWS, effect=effect)
-    credit = np.asarray(out.arrays["credit"])[:, -3:]  # those of the last judge
-    return "headline.methods.b" in claims(out), single_tests(credit, out.arrays["clusters"])
+    last = METHODS[-1].factors["method"]
+    single = [r.p_value for r in out["difference.b"].rows if last in (r.a, r.b)]
+    return "headline.methods.b" in claims(out), single
 
 
 def _gains(rng, world: World, effect: float) -> Found:
@@ -179,11 +184,11 @@ def _cited(rng, world: World, effect: float) -> Found:
 
 
 POWER: dict[str, tuple[float, Callable[..., Found]]] = {
-    "temperature": (1.5, _spread("temperature", SPREAD["temperature"], 3)),
-    "judges": (1.5, _spread("judges", SPREAD["judges"], 3)),
-    "guidelines": (1.5, _spread("guidelines", SPREAD["guidelines"], 3)),
-    "reasoning": (1.5, _spread("reasoning", SPREAD["reasoning"], 2)),
-    "audit, scores": (1.5, _spread("audit", doors.audited, 3)),
+    **{
+        name: (1.5, _spread(SPREAD[name], SPREAD_CONDITIONS[name], of))
+        for name, of in (("temperature", 3), ("judges", 3), ("guidelines", 3), ("reasoning", 2))
+    },
+    "audit, scores": (1.5, _spread(doors.audited, doors.JUDGES)),
     "alignment": (3.5, _methods),
     "self_consistency": (2.5, _gains),
     "bias": (1.2, _place),

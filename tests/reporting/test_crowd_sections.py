@@ -9,13 +9,13 @@ import pytest
 from judgestats.analysis import table_record
 from judgestats.reporting import Run, Table, null_strip, results_tables, show
 from judgestats.reporting.sections import data, results, studies
-from judgestats.results import CONDITIONS, Estimate, Figure, Null, Results
+from judgestats.results import CONDITIONS, Estimate, Null, Results
 from judgestats.studies.paper_tables import crowd_table
 
 NASTY = "</code></pre><script>alert(1)</script> {{< include x >}} [The End of Judgment 1]"
 
 
-def run_of(*, extra=(), more=None, cost=0.04, results=(), **arrays):
+def run_of(*, extra=(), more=None, cost=0.04, results=()):
     compared = ("vanilla", "cce-criticising@2")
     conditions = [
         {
@@ -29,9 +29,8 @@ def run_of(*, extra=(), more=None, cost=0.04, results=(), **arrays):
     table = table_record(
         pd.DataFrame(conditions), id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title=""
     )
-    figures = (Figure(id=k, estimand="", axes={}, values=v) for k, v in arrays.items())
     found = Results(
-        experiment="crowd", question="", results=(table, *results), figures=tuple(figures),
+        experiment="crowd", question="", results=(table, *results),
         facts={"simulated": not cost},
     )  # fmt: skip
     run = Run(Path("x"), found)
@@ -39,61 +38,30 @@ def run_of(*, extra=(), more=None, cost=0.04, results=(), **arrays):
     return run
 
 
-def curve(judge, k, accuracy):
-    return {
-        "judge": judge, "temperature": 0.5, "k": k, "accuracy": accuracy, "accuracy_low": 0.6,
-        "accuracy_high": 0.9, "words": 20.0, "final_tokens_out": 30.0, "tokens": 900.0, "used": k,
-    }  # fmt: skip
-
-
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_tables_say_what_was_measured():
-    table = studies.strategies(run_of())
-    text = table.to_markdown().replace("\\", "")
-    assert ".75 [.50, .90]" in text.replace("\u00a0", " ")
-    assert "1,234" in text.replace("\u2009", ",").replace("\u202f", ",")
-    assert "0.01" in text  # dollars a verdict
-    rows = [
-        {"judge": "j", "k": 4, "selection": "random", "verdicts": v, "accuracy": a,
-         "accuracy_low": math.nan, "accuracy_high": math.nan, "preferred": 4.0, "used": 4.0}
-        for v, a in (("kept", 0.5), ("removed", 0.8))
+def test_tables_of_the_curve_and_of_prices_stand_among_the_descriptive_results():
+    curve = [
+        {"condition": f"j, strategy={name}", "k": k, "accuracy": 0.7, "tokens": 900.0}
+        for k, name in enumerate(("vanilla", "cce-criticising@2"))
+    ]
+    price = [{"strategy": "cce@4", "gain": 20.0, "tokens_per_point": 220.0}]
+    tables = [
+        table_record(
+            pd.DataFrame(rows), id=key, hypothesis=key.partition(".")[0], role="descriptive",
+            title=key,
+        )
+        for key, rows in (("scaling.table", curve), ("cost.j", price))
     ]  # fmt: skip
-    shown = studies.selection(run_of(selection=rows)).to_markdown().replace("\\", "")
-    assert ".80" in shown
-    assert ".50" in shown
-
-
-def test_what_a_verdict_takes_is_told_once_and_of_all_its_calls():
-    run = run_of()
-    assert "@tbl-strategies" in data.prices(run).text
-    table = studies.strategies(run)
-    assert table.label == "tbl-strategies"
-    assert {c.key for c in table.columns} >= {"calls", "tokens", "usd"}
-    free = run_of(cost=0.0)
-    assert "usd" not in {c.key for c in studies.strategies(free).columns}
-    assert "no price" in studies.strategies(free).note
-
-
-def test_a_point_without_a_gain_has_no_price():
-    rows = [
-        {"strategy": "cce@4", "gain": 20.0, "gain_low": 10.0, "gain_high": 30.0, "tokens": 5000.0,
-         "tokens_per_point": 220.0, "tokens_per_point_low": 147.0, "tokens_per_point_high": 440.0,
-         "usd_per_point": 0.5},
-        {"strategy": "long", "gain": 1.0, "gain_low": -4.0, "gain_high": 6.0, "tokens": 700.0,
-         "tokens_per_point": None, "usd_per_point": None},
-    ]  # fmt: skip
-    result = table_record(
-        pd.DataFrame(rows), id="cost.j", hypothesis="cost", role="descriptive", title="Price"
-    )
-    run = run_of(results=[result])
-    priced, unpriced = studies.costs(run).cells()
-    assert priced == ["cce@4", "20.00 [10.00, 30.00]", "5,000", "220 [147, 440]", "$0.50"]
-    assert unpriced[-2:] == ["–", "–"]
-    assert results.described(run) == []  # it is not said twice
+    run = run_of(results=tables)
+    run.__dict__["plan"] |= {"hypotheses": [{"id": "scaling"}, {"id": "cost"}]}
+    shown = [table.to_markdown() for table in results.described(run)]
+    assert len(shown) == 2
+    assert "220" in shown[1]
+    assert "tables/conditions.csv" in data.prices(run).text
 
 
 def test_only_the_compared_strategies_are_described_in_full():
@@ -105,15 +73,6 @@ def test_only_the_compared_strategies_are_described_in_full():
     assert len(table.rows) == 2
     assert "2 of 21 conditions" in table.note
     assert "tables/conditions.csv" in table.note
-
-
-def test_sets_stand_side_by_side_with_their_average():
-    row = {f"accuracy_in_{s}{e}": v for s in ("one", "two")
-           for e, v in (("", 0.8), ("_low", 0.7), ("_high", 0.9))}  # fmt: skip
-    table = studies.sets(run_of(more=row | {"average": 0.8}))
-    assert [c.heading for c in table.columns] == ["Strategy", "one", "two", "Average"]
-    assert table.cells()[0][1] == ".80 [.70, .90]"
-    assert studies.sets(run_of()) is None
 
 
 def test_printed_tables_stand_apart_and_lose_no_column():
@@ -143,43 +102,6 @@ def test_the_body_says_what_printed_tables_say_and_where_they_are():
     body = studies.replicated(run_of(results=[result]))
     assert "One row differs" in show(body).text
     assert [x.label for x in body if isinstance(x, Table)] == ["tbl-replicated-rows"]
-
-
-def test_the_curve_is_drawn_and_told_in_words():
-    rows = [curve("one", k, 0.7 + k / 20) for k in (0, 1, 2)]
-    rows += [curve("two", k, 0.7) for k in (0, 1, 2)]
-    figure, table = studies.scaling(run_of(scaling=rows))
-    assert "one: 0.70 at 0, 0.75 at 1, 0.80 at 2" in figure.figure.alt
-    assert "fig-scaling" in show(figure).text
-    assert len(table.rows) == 6
-    assert studies.scaling(run_of(scaling=rows[:1])) == []
-
-
-def test_temperatures_stand_apart():
-    rows = [
-        {"judge": "j", "temperature": t, "k": 4, "selection": "random", "verdicts": "removed",
-         "accuracy": a, "preferred": 4.0, "used": 4.0}
-        for t, a in ((0.0, 0.5), (1.0, 0.75))
-    ]  # fmt: skip
-    curves = [curve("j", k, 0.7) | {"temperature": t} for t in (0.0, 1.0) for k in (0, 2)]
-    run = run_of(selection=rows, scaling=curves)
-    run.conditions["temperature"] = [0.0, 1.0]
-    assert [r["who"] for r in studies.selection(run).rows] == ["j at T=0", "j at T=1"]
-    assert [r["who"] for r in studies.strategies(run).rows] == ["j at T=0", "j at T=1"]
-    figure, table = studies.scaling(run)
-    assert [c.name for c in figure.figure.panels[0].curves] == ["j at T=0", "j at T=1"]
-    assert len(table.rows) == 4
-
-
-def test_other_experiments_show_none_of_it():
-    table = table_record(
-        pd.DataFrame([{"condition": "a", "judge": "j"}]),
-        id=CONDITIONS, hypothesis=CONDITIONS, role="descriptive", title="",
-    )  # fmt: skip
-    run = Run(Path("x"), Results(experiment="", question="", results=(table,)))
-    assert studies.strategies(run) is None
-    assert studies.scaling(run) == []
-    assert studies.selection(run) is None
 
 
 def test_a_figure_that_leaves_rows_out_says_so():

@@ -213,10 +213,10 @@ def test_sections_of_a_run_without_anything() -> None:
             checks.checks, checks.missing_policies, checks.warnings,
             checks.crosscheck, checks.limits, results.results, results.described,
             studies.replicated, studies.study_tests,
-            studies.overview, studies.each_claim, studies.strategies, results.systems,
+            studies.overview, studies.each_claim, results.systems,
             figures.scores, figures.mean_against_spread, figures.null_strip,
             figures.compared, people.disagreements,
-            people.categories, people.costs, people.confidences, closing.methods,
+            people.costs, people.confidences, closing.methods,
             closing.account, closing.session, closing.command, summary.summary_page,
             answer.answer_figure,
         )

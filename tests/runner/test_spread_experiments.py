@@ -10,7 +10,7 @@ from judgestats.errors import InputError
 from judgestats.runner import load_design, run_experiment
 from judgestats.runner.prepare import prepare
 from judgestats.stats import p_adjust
-from tests.runner.truths import holds, variance_of
+from tests.runner.truths import holds, judged_items, variance_of
 
 SMALL = {
     "resamples": "199",
@@ -30,7 +30,7 @@ def declared_are_answered(name, given, analysis):
 def test_guidelines_a_known_effect_and_a_null_one(workplace):
     given = {**SMALL, "guidelines": "none,paragraphs"}
     found = run_experiment(load_design("guidelines"), given).analysis
-    judged = found.arrays["items"]
+    judged = judged_items("guidelines", given)
     for judge, differs in (("sim-guided", True), ("sim-typical", False)):
         name = f"{judge} at T=1"
         assert (found[f"spread.{name}"].p_value < 0.05) == differs
@@ -47,7 +47,7 @@ def test_guidelines_a_known_effect_and_a_null_one(workplace):
 def test_reasoning_changes_one_judge_and_not_the_other(workplace):
     given = {**SMALL, "reasoning": "none,before"}
     found = run_experiment(load_design("reasoning"), given).analysis
-    judged = found.arrays["items"]
+    judged = judged_items("reasoning", given)
     truth = {
         judge: variance_of(judge, judged, temperature=1.0, reasoning="before")
         / variance_of(judge, judged, temperature=1.0)
@@ -67,7 +67,7 @@ def test_reasoning_changes_one_judge_and_not_the_other(workplace):
 def test_judges_are_paired_by_item_and_the_published_tests_stand_beside(workplace):
     given = {**SMALL, "judges": "sim-typical,sim-discerning,sim-null", "temperatures": "0.5"}
     found = run_experiment(load_design("judges"), given).analysis
-    judged = found.arrays["items"]
+    judged = judged_items("judges", given)
     rows = {(r.a, r.b): r for r in found["ratio.T=0.5"].rows}
     for (a, b), row in rows.items():
         expected = variance_of(a, judged, temperature=0.5) / variance_of(b, judged, temperature=0.5)
@@ -122,12 +122,12 @@ def test_strata_differ_in_one_thing_only():
 def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(workplace):
     given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "repeats": "6"}
     outcome = run_experiment(load_design("judges"), given)
-    found = outcome.analysis
+    found, judged = outcome.analysis, judged_items("judges", given)
     for where in ("T=0.3", "T=1"):
         assert found[f"spread.{where}"].p_value < 0.05
         rows = {(r.a, r.b): r for r in found[f"ratio.{where}"].rows}
         truth = [
-            variance_of(judge, found.arrays["items"], temperature=float(where.removeprefix("T=")))
+            variance_of(judge, judged, temperature=float(where.removeprefix("T=")))
             for judge in ("sim-noisy", "sim-typical")
         ]
         noisy = rows["sim-noisy", "sim-typical"]

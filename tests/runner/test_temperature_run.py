@@ -12,8 +12,10 @@ from judgestats.results import read_results, to_plain
 from judgestats.runner import load_design, run_experiment
 from judgestats.simulated import run_server
 from tests.collection.picky import Picky
+from tests.runner.truths import judged_items, variance_of
 
 SMALL = {"resamples": "199", "report": "none", "crosscheck": "no"}
+JUDGED = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "repeats": "8"}
 
 
 def runs(folder):
@@ -26,37 +28,18 @@ def artifacts(folder, run_id):
     return found
 
 
-def expected_variance(judge, temperature, outcome):
-    """The truth: the average over the judged answers of the judge's variance of scores."""
-    from judgestats.items import load_bank
-    from judgestats.protocols import Pointwise
-    from judgestats.simulated.judges import truth
-
-    judged = set(outcome.analysis.arrays["items"])
-    units = [u for u in Pointwise().units(load_bank()) if u.item_id in judged]
-    known = truth(judge)
-    return np.mean(
-        [
-            known.variance(
-                u.item.question, u.item.responses[u.shown[0]].text, temperature=temperature
-            )
-            for u in units
-        ]
-    )
-
-
 @pytest.fixture(scope="module")
 def done(module_workplace):
     """One run for many questions, and its folder."""
-    judged = {"judges": "sim-discerning,sim-null", "temperatures": "0.3,1", "repeats": "8"}
-    return run_experiment(load_design("temperature"), {**SMALL, **judged}), module_workplace
+    return run_experiment(load_design("temperature"), {**SMALL, **JUDGED}), module_workplace
 
 
 def test_truth_is_recovered_and_a_null_effect_found_null(done):
     outcome, _ = done
     cells = outcome.analysis.conditions.set_index("condition")
+    judged = judged_items("temperature", {**SMALL, **JUDGED})
     for label, row in cells.iterrows():
-        expected = expected_variance(row["judge"], row["temperature"], outcome)
+        expected = variance_of(row["judge"], judged, temperature=row["temperature"])
         low, high = row["within_variance_low"], row["within_variance_high"]
         # 99 % bounds from the 95 % ones: four intervals must all hold in one seeded run.
         middle, half = np.log(row["within_variance"]), np.log(high / low) / 2 * 1.35

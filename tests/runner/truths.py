@@ -4,7 +4,14 @@ import numpy as np
 
 from judgestats.items import load_bank
 from judgestats.protocols import Pointwise
+from judgestats.runner import load_design
+from judgestats.runner.prepare import prepare
 from judgestats.simulated.judges import truth
+
+
+def judged_items(name, given):
+    """What an experiment of these parameters judges."""
+    return {task.item_id for task in prepare(load_design(name), given).tasks}
 
 
 def variance_of(judge, judged, *, temperature, **how):

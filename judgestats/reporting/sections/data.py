@@ -340,7 +340,8 @@ def prices(run: Run) -> Table | Markdown:
     table = run.conditions
     if "factor_strategy" in table and "calls" in table:  # one call is not what a verdict costs
         return Markdown(
-            "What a final verdict takes, with all the calls behind it, is in @tbl-strategies."
+            "What a final verdict takes, with all calls behind it, is in tables/conditions.csv: "
+            "calls, tokens, and cost_usd."
         )
     repeats = {str(row["condition"]): row for row in run.table("repeats")}
     rows = [

@@ -8,12 +8,11 @@ from typing import Any
 
 from judgestats.reporting import numbers, plots
 from judgestats.reporting.document import current_output
-from judgestats.reporting.runs import Run, number_of
-from judgestats.reporting.sections.conditions import condition_table, measured, number_in
+from judgestats.reporting.runs import Run
+from judgestats.reporting.sections.conditions import condition_table, measured
 from judgestats.reporting.tables import Captioned, Column, Markdown, Showable, Table, filled
 from judgestats.results import Estimate
 from judgestats.results import Table as TableRecord
-from judgestats.results.numbers import LEAST_IN_CATEGORY
 from judgestats.results.records import rows_of_table
 from judgestats.sinks import shorten
 
@@ -162,36 +161,6 @@ def costs(run: Run) -> Table | None:
         caption="What each condition asks for, what that costs "
         f"({'all answers' if of_answers else 'a pair'}), and what it gives.",
         label="tbl-costs",
-    )
-
-
-def categories(run: Run) -> Table | None:
-    """On which kind of item verdicts agree least and most with human ones, by condition."""
-    shares = [c | {"at": ("categories", i)} for i, c in enumerate(run.table("categories"))]
-    rows: list[dict[str, Any]] = []
-    for row in run.described:
-        mine = [c for c in shares if c["condition"] == row.get("condition")]
-        mine.sort(key=lambda c: (number_of(c["accuracy"]), str(c["category"])))
-        if len(mine) > 1:
-            ends = {"least": mine[0], "most": mine[-1]}
-            names = {k: f"{c['category']} ({c['n_items']})" for k, c in ends.items()}
-            numbers_ = {f"{k}_value": number_in(c, "accuracy").text() for k, c in ends.items()}
-            rows.append(row | names | numbers_)
-    return condition_table(
-        run,
-        (
-            Column(key="least", label="Agrees least on (items)"),
-            Column(key="least_value", label="Accuracy", align="right"),
-            Column(key="most", label="Agrees most on (items)"),
-            Column(key="most_value", label="Accuracy", align="right"),
-        ),
-        rows,
-        caption=(
-            "Where verdicts agree least and most with human ones: shares of the same verdict with "
-            f"{100 * run.level:g}% intervals, categories of at least {LEAST_IN_CATEGORY} items. "
-            "The least and the most of many categories look more extreme than they are."
-        ),
-        label="tbl-uses",
     )
 
 

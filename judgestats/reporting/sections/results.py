@@ -624,9 +624,9 @@ def estimates_table(
 
 
 def described(run: Run) -> list[Table]:
-    """The descriptive results, which test nothing, those of conditions and costs left out."""
+    """The descriptive results, which test nothing, those of conditions left out."""
     elsewhere = _on_conditions(run)
-    declared = {h.get("id") for h in run.hypotheses} - {"cost"}
+    declared = {h.get("id") for h in run.hypotheses}
     listed = [
         r for r in _spread_out(run, run.with_role("descriptive"))
         if r.id not in elsewhere and (not isinstance(r, TableRecord) or r.hypothesis in declared)
