@@ -14,7 +14,7 @@ from judgestats import stats
 from judgestats.analysis.agreement import own_authors, position_shares, preference_share
 from judgestats.analysis.families import AnalysisPlan, claim_headline, direction_of
 from judgestats.analysis.records import NamedResult, named_results
-from judgestats.analysis.selections import Rotations, label_shares
+from judgestats.analysis.selections import Rotations
 from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import heat
 from judgestats.data.parse import both_orders, scores_of
@@ -615,8 +615,8 @@ def described_results(
 ) -> list[NamedResult]:
     """Descriptive results in addition to the tests.
 
-    Flips beyond those of repeats, levels in use on every scale, the effect of another question's
-    reference, and a judge's share for its own answers.
+    Flips beyond those of repeats, levels in use on every scale, and the effect of another
+    question's reference.
     """
     results: list[NamedResult] = []
     for probe in (p for p in probes if p.kind == "fair" and p.asks == "scores"):
@@ -637,8 +637,6 @@ def described_results(
                 test_of = _test(judge, probe, declared)
                 if test_of is not None:
                     results.append(_named_test(probe, judge, "descriptive", test_of, "reference"))
-            elif probe.measured == "own answers" and judge.probe_count(probe) and judge.labelled:
-                results += _own_shares(judge, judge.labelled, declared)
     return results
 
 
@@ -662,22 +660,3 @@ def _levels(
                 about=About(judge=judge.judge, stratum=judge.where, varied=own),
             )  # fmt: skip
     return results
-
-
-def _own_shares(
-    judge: ProbedJudge, labelled: Labelled, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """Shares of the judge and of human raters for the judge's own answers, unadjusted."""
-    mine = labelled.own != 0
-    both = [labelled.human, judge.preferences()[PAIRS][:, 0]]
-    shares = np.column_stack([np.where(labelled.own > 0, v, 1 - v)[mine] for v in both])
-    if np.sum(~np.isnan(shares).any(axis=1)) < 2:
-        return []
-    shift = stats.mean_shift(
-        shares, conditions=["people", "judge"], cluster=judge.cluster["pairs"][mine],
-        level=declared.level,
-    )  # fmt: skip
-    shift = label_shares(replace(shift, family=f"own answers, {judge.where}"))
-    title = f"Share for its own answers, judge minus people, {judge.where}"
-    about = About(judge=judge.judge, stratum=f"share for its own answers, {judge.where}")
-    return [NamedResult(f"own.{judge.where}", title, "secondary", shift, about=about)]

@@ -427,7 +427,6 @@ PANEL = Hypothesis(
 )  # fmt: skip
 PANEL_GAIN = "panel.gain"
 _MOST = 12
-_MOST_OPTIONS = 26
 _PAIRS = (("fail", "pass"), ("a", "b"))
 
 
@@ -443,7 +442,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     Returns
     -------
     list of NamedResult
-        Empty where there is one condition, or no label.
+        Empty where there is one condition, no label, or another kind of verdicts.
     """
     names = [str(c) for c in frame["condition"].unique()]
     if "label" not in frame or len(names) < 2:
@@ -451,7 +450,7 @@ def panel_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> list[Named
     values = set(frame["label"]) - {"", "tie"}
     words = next((p for p in _PAIRS if values and values <= set(p)), None)
     if words is None:
-        return _option_panel(frame, values, names, declared)
+        return []
     code = {words[0]: 0.0, words[1]: 1.0}
     value = frame["choice"].map(code).astype(float)
     share = value.groupby([frame["item_id"], frame["condition"]], sort=False).mean().unstack()
@@ -468,62 +467,6 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     labels = frame["label"].mask(frame["label"].eq("")).groupby(frame["item_id"]).nunique()
     first = frame.drop_duplicates("item_id").set_index("item_id")
     return first.assign(label=first["label"].mask(labels.reindex(first.index) > 1, ""))
-
-
-def _option_panel(
-    frame: pd.DataFrame, ids: set[str], names: list[str], declared: AnalysisPlan
-) -> list[NamedResult]:
-    """A panel of choices among several: each condition's most frequent choice is its vote."""
-    chosen = frame[frame["choice"] != ""]
-    if not ids or len(ids) > _MOST_OPTIONS or not set(chosen["choice"]) & ids:
-        return []
-    counts = chosen.groupby(["item_id", "condition", "choice"], sort=False).size()
-    most = counts.groupby(level=[0, 1], sort=False).transform("max") == counts
-    top = counts[most].reset_index("choice")["choice"]
-    votes = top[~top.index.duplicated(keep=False)].unstack().reindex(columns=names)
-    first = _once(frame).sort_index()
-    chosen_by_item = _options_chosen(votes.reindex(first.index), first["label"])
-    clusters = first["cluster"].to_numpy(object)
-    return _panel(declared, stats.panel_of_choices, names, clusters, *chosen_by_item)
-
-
-def panel_of_answers(
-    array: ScoreArray, right: pd.Series, declared: AnalysisPlan
-) -> list[NamedResult]:
-    """A panel of conditions that score several answers to a question of which one is correct.
-
-    Parameters
-    ----------
-    array : ScoreArray
-        Clusters are the questions.
-    right : Series
-        Of each item whether it is the correct answer.
-    declared : AnalysisPlan
-
-    Returns
-    -------
-    list of NamedResult
-        Empty where there is one condition, or too few questions.
-    """
-    names = list(array.conditions)
-    means = pd.DataFrame(item_means(array), columns=names, index=list(array.items))
-    question = pd.Series(array.clusters, index=means.index, dtype=object)
-    true = right.reindex(means.index).fillna(False).astype(bool)
-    one = true.groupby(question).transform("sum") == 1
-    means, question, true = means[one], question[one], true[one]
-    label = pd.Series(means.index[true], index=question[true].to_numpy(), dtype=object).sort_index()
-    votes = pd.DataFrame(index=label.index, columns=names, dtype=object)
-    for name in names:
-        highest = means[name].groupby(question).transform("max") == means[name]
-        top = pd.Series(means.index[highest], index=question[highest].to_numpy(), dtype=object)
-        votes[name] = top[~top.index.duplicated(keep=False)].reindex(label.index)
-    return _panel(declared, stats.panel_of_choices, names, None, *_options_chosen(votes, label))
-
-
-def _options_chosen(votes: pd.DataFrame, label: pd.Series) -> tuple[Objects, Objects]:
-    """Votes, None where there is none, and the correct option of each item."""
-    present = votes.astype(object).where(votes.notna(), None)
-    return present.to_numpy(object), label.to_numpy(object)
 
 
 def panel_of_ratings(

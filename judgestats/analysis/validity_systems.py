@@ -557,13 +557,6 @@ def separated_scores(
     results: list[tuple[str, str, Result]] = [
         ("people.separation", "ROC AUC: human passes scored above human fails", area)
     ]
-    if scores.shape[1] >= 2:
-        try:
-            by_k = stats.separation_by_k(scores, passed, seed=declared.seed, **options)
-        except InputError:  # no item of either kind has all scores
-            pass
-        else:
-            results.append(("people.by_k", "Pairs in the correct order by number of scores", by_k))
     if np.isnan(passed).any() or drawn.mix:
         score = stats.corrected_mean(scores, passed, **drawn.of_scores, **options)
         rate = score.corrected

@@ -249,9 +249,6 @@ from judgestats.stats.validity.calibration import (
 from judgestats.stats.validity.calibration import (
     separation as separation,
 )
-from judgestats.stats.validity.calibration import (
-    separation_by_k as separation_by_k,
-)
 from judgestats.stats.validity.corrected import (
     corrected_differences as corrected_differences,
 )
@@ -293,9 +290,6 @@ from judgestats.stats.validity.label_plan import (
 )
 from judgestats.stats.validity.panels import (
     panel_gain as panel_gain,
-)
-from judgestats.stats.validity.panels import (
-    panel_of_choices as panel_of_choices,
 )
 from judgestats.stats.validity.panels import (
     panel_of_judges as panel_of_judges,

@@ -332,38 +332,6 @@ def test_a_stated_mix_weights_the_categories(by_verdict):
         js.audit(frame, mix="code", **given)
 
 
-def test_judges_that_choose_among_several_are_one_panel():
-    rng = np.random.default_rng(8)
-    right = rng.choice(list("abcd"), 120)
-    rows = [
-        {"item": i, "judge": f"j{j}", "label": r,
-         "choice": r if rng.random() < 0.6 else rng.choice(list("abcd"))}
-        for i, r in enumerate(right)
-        for j in range(3)
-    ]  # fmt: skip
-    found = js.audit(pd.DataFrame(rows), kind="choice", n_resamples=19)
-    panel = named(found, "panel.all")
-    assert set(panel.against_best) == {"plurality", "weighted"}
-    assert panel.accuracy["plurality"].estimate > 0.6
-
-
-def test_judges_that_score_answers_of_which_one_is_right_are_one_panel():
-    from judgestats.data import parsed_frame
-
-    rng = np.random.default_rng(9)
-    rows = [
-        {"item_id": f"{q}-{a}", "cluster": f"q{q}", "judge": f"j{j}", "temperature": 1.0,
-         "replicate": 0, "status": "ok", "correct": "yes" if a == 0 else "no",
-         "score": 5 + 1.0 * (a == 0) + rng.normal()}
-        for q in range(60)
-        for a in range(4)
-        for j in range(3)
-    ]  # fmt: skip
-    panel = named(js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19), "panel.all")
-    assert panel.sample.n_items == 60
-    assert panel.accuracy["plurality"].estimate > 0.4
-
-
 def test_a_kind_of_item_on_which_the_judge_errs_is_told(passes):
     rng = np.random.default_rng(12)
     kind = np.repeat(["code", "chat"], 150)

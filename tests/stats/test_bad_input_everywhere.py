@@ -291,7 +291,6 @@ CALLS["choice_accuracy_by_k"] = lambda x: call(
     "choice_accuracy_by_k", x, np.arange(len(x)) % 3 == 0, np.arange(len(x)) // 3
 )
 CALLS["separation"] = lambda x: call("separation", x, np.arange(len(x)) % 2)
-CALLS["separation_by_k"] = lambda x: call("separation_by_k", x, np.arange(len(x)) % 2)
 CALLS["panel_of_scores"] = lambda x: call(
     "panel_of_scores",
     np.repeat(x, 2, axis=0),  # it takes at least 20 items
@@ -354,7 +353,6 @@ NOT_FROM_DATA = {
     "corrected_win_rate",
     "draw_labels",
     "labels_needed",
-    "panel_of_choices",
     "panel_of_judges",
     "split_labels",
     "tango_limits",

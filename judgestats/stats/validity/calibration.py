@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes, check_lengths
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
@@ -22,12 +22,6 @@ from judgestats.stats.inference.result import Estimate, Interval, Note, NullRefe
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.inputs import cluster_variance
 from judgestats.stats.validity.panels import folds
-from judgestats.stats.validity.scores import (
-    AccuracyByK,
-    accuracy_of_credits,
-    numbers_of_scores,
-    subset_weights,
-)
 
 FOLDS = 5
 BINS = 10
@@ -363,66 +357,6 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
         interval=_interval(area, spread, inference["level"]),
         notes=_few(spread.rarer),
     )
-
-
-@with_keywords()
-def separation_by_k(
-    scores: ArrayLike,
-    passed: ArrayLike,
-    *,
-    seed: int = 0,
-    **inference: Unpack[Clustered],
-) -> AccuracyByK:
-    """ROC AUC of the mean of k scores against human pass / fail labels, by k.
-
-    Parameters
-    ----------
-    scores : array-like, shape (N, repeats)
-        NaN where unparsed.
-    passed : array-like, shape (N,)
-        1, 0 or NaN, as `separation` takes them.
-    seed : int
-        Of the subsets, where there are more than 100.
-
-    Returns
-    -------
-    AccuracyByK
-        `separation` of the mean of 1, 2, 3, 5 scores and the most, averaged over subsets; the
-        margin is .01.
-
-    Raises
-    ------
-    InputError
-        If shapes differ, or the items with a label and all scores are not
-        of both kinds.
-
-    Examples
-    --------
-    >>> out = separation_by_k([[6, 8], [7, 5], [5, 4], [6, 3]], [1, 1, 0, 0])
-    >>> {k: round(e.estimate, 3) for k, e in out.accuracy.items()}
-    {1: 0.938, 2: 1.0}
-    """
-    where = "separation_by_k"
-    x = as_numbers(scores, "scores", where)
-    check_axes(where, "scores", x, "items x scores")
-    y = _labels(x, passed, where)
-    most = x.shape[1]
-    used = ~np.isnan(x).any(axis=1) & ~np.isnan(y)
-    right = y[used] == 1
-    if not used.any() or right.all() or not right.any():
-        raise InputError(
-            f"{where}: the items with a label and all {most} scores must hold passed and failed "
-            "ones."
-        )
-    sample, codes = _sample(used, inference["cluster"], most, where)
-    by_k = {}
-    for k in numbers_of_scores(most):
-        sums = np.round(x[used] @ subset_weights(most, k, seed), 9)
-        placed = _components(sums, right).mean(axis=1)
-        area = float(placed[right].mean())
-        # Values whose mean is the area and whose spread over clusters is its variance.
-        by_k[k] = area + right.size * _influence(placed, right, area)
-    return accuracy_of_credits(by_k, codes, sample, level=inference["level"], of_pairs=True)
 
 
 def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import special
 
-from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
+from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference import cluster_codes, jackknife
@@ -654,99 +654,6 @@ def near_copies(errors: Floats, names: Sequence[str]) -> tuple[tuple[str, str, f
                 if r > COPY:
                     out.append((names[a], names[b], r))
     return tuple(out)
-
-
-@with_keywords()
-def panel_of_choices(
-    votes: ArrayLike, human: ArrayLike, *, names: Sequence[str], **inference: Unpack[Seeded]
-) -> Panel:
-    r"""Compare the choices of several judges together with those of the best of them.
-
-    Parameters
-    ----------
-    votes : array-like, shape (N, judges)
-        The answer that each judge chose, None where unparsed.
-    human : array-like, shape (N,)
-        The right one, None where nobody said.
-    names : sequence of str
-        Of the judges.
-    cluster : array-like, shape (N,), optional
-        Folds keep clusters together.
-    seed : int or None
-        Of the folds.
-
-    Returns
-    -------
-    Panel
-        Of the ``plurality`` and of votes ``weighted`` by accuracy.
-
-    Raises
-    ------
-    InputError
-        If shapes differ, names repeat or are those of a panel, there are fewer than two judges or
-        20 labels.
-
-    Notes
-    -----
-    Answers with equally many votes share the credit. A vote weighs
-    :math:`\log\{a (K - 1) / (1 - a)\}`, a the judge's accuracy and K the answers that an item was
-    given on average, at least 2; weights are learnt on four fifths of the clusters and judged on
-    the fifth. The gain over the best member: `panel_gain`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> right = rng.integers(0, 4, 300)
-    >>> votes = np.where(rng.random((300, 5)) < 0.6, right[:, None], rng.integers(0, 4, (300, 5)))
-    >>> out = panel_of_choices(votes, right, names=list("abcde"))
-    >>> out.against_best["plurality"].interval.low > 0
-    True
-    """
-    where = "panel_of_choices"
-    votes_array = np.asarray(votes, dtype=object)
-    labels_array = np.asarray(human, dtype=object)
-    check_labels(where, "votes", votes_array, labels_array)
-    both = np.column_stack([votes_array, labels_array])
-    empty = np.array([v is None or v == "" or v != v for v in both.ravel()])  # noqa: PLR0124 (NaN)
-    codes_of, _ = pd.factorize(np.array([str(v) for v in both.ravel()], dtype=object))
-    coded = np.where(empty, np.nan, codes_of.astype(float)).reshape(both.shape)
-    x, y, codes, sample = labelled_panel(
-        coded[:, :-1], coded[:, -1], names, inference["cluster"], where=where,
-        reserved=("plurality", "weighted"),
-    )  # fmt: skip
-    right = (x == y[:, None]).astype(float)
-    options = max(2.0, float(np.mean([len(set(r[~np.isnan(r)])) for r in np.c_[x, y]])))
-    plurality = _choice_panel_credit(x, y, np.ones(x.shape[1]))
-    weighted = np.empty(y.size)
-    for out in folds(codes, inference["seed"]):
-        shares = (right[~out].sum(axis=0) + 0.5) / (np.sum(~out) + 1)
-        weighted[out] = _choice_panel_credit(
-            x[out], y[out], np.log(shares * (options - 1) / (1 - shares))
-        )
-    return _panel_of(
-        dict(zip(names, right.T, strict=True)),
-        {"plurality": plurality, "weighted": weighted},
-        codes,
-        sample,
-        inference,
-        errors=1 - right,
-        unread=int(np.isnan(x).sum()),
-        what="choices",
-    )
-
-
-def _choice_panel_credit(votes: Floats, right: Floats, weights: Floats) -> Floats:
-    """Of each item, the share of the answers with most weight that is the right one."""
-    out = np.zeros(right.size)
-    for i, (row, true) in enumerate(zip(votes, right, strict=True)):
-        read = ~np.isnan(row)
-        if not read.any():
-            continue
-        answers, place = np.unique(row[read], return_inverse=True)
-        total = np.bincount(place.reshape(-1), weights[read])
-        top = answers[total >= total.max() - 1e-12]
-        out[i] = float(true in top) / top.size if math.isfinite(total.max()) else 0.0
-    return out
 
 
 @with_keywords()

@@ -370,9 +370,6 @@ class AccuracyByK(inputs.Report):
         Whether fewer than the most were shown to lose less than the margin.
     margin : float
     sample : Sample
-    of_pairs : bool
-        Whether accuracy is the share of pairs of a passed and a failed item that scores order
-        rightly, not of items.
     notes : tuple of Note
     """
 
@@ -382,7 +379,6 @@ class AccuracyByK(inputs.Report):
     shown: bool
     margin: float
     sample: Sample
-    of_pairs: bool = False
     TITLE = "Accuracy by number of judgments"
 
     def tidy(self) -> pd.DataFrame:
@@ -395,12 +391,7 @@ class AccuracyByK(inputs.Report):
         """The gain by repeats, and the fewest judgments that suffice."""
         most = max(self.accuracy)
         one, top = self.accuracy[min(self.accuracy)], self.accuracy[most]
-        what = (
-            "Pairs of a passed and a failed item in the correct order:"
-            if self.of_pairs
-            else "Accuracy"
-        )
-        text = f"{what} {one.short()} with one judgment, {top.short()} with {most}"
+        text = f"Accuracy {one.short()} with one judgment, {top.short()} with {most}"
         if self.shown:
             text += f"; with {self.recommended} it is non-inferior (margin {self.margin:g})"
         else:
@@ -476,7 +467,6 @@ def accuracy_of_credits(
     sample: Sample,
     *,
     level: float,
-    of_pairs: bool = False,
 ) -> AccuracyByK:
     """Accuracy by k from the items' credits, and the fewest judgments within the margin.
 
@@ -488,8 +478,6 @@ def accuracy_of_credits(
         Cluster of each item.
     sample : Sample
     level : float
-    of_pairs : bool
-        What `AccuracyByK.of_pairs` says.
 
     Returns
     -------
@@ -517,7 +505,6 @@ def accuracy_of_credits(
         shown=bool(enough),
         margin=MARGIN,
         sample=sample,
-        of_pairs=of_pairs,
     )
 
 

@@ -105,20 +105,3 @@ def test_eight_scores_of_a_real_judge_are_right_in_833_where_one_is_in_796():
     assert found.accuracy[1].estimate == pytest.approx(0.796, abs=5e-4)
     assert found.accuracy[8].estimate == pytest.approx(0.833, abs=5e-4)
     assert found.recommended == 5
-
-
-def test_a_plurality_of_choices_is_better_and_equal_votes_share_the_credit():
-    rng = np.random.default_rng(5)
-    right = rng.integers(0, 4, 400)
-    lost = rng.integers(0, 4, (400, 4))
-    votes = np.where(rng.random((400, 4)) < 0.6, right[:, None], lost).astype(object)
-    votes[0] = None
-    out = stats.panel_of_choices(votes, right, names=list("abcd"))
-    assert out.against_best["plurality"].interval.low > 0
-    assert out.notes[0].code == "unread_wrong"
-    assert out.sentence().startswith("The plurality is better than its best member")
-    split = stats.panel_of_choices([["x", "y"]] * 30, ["x"] * 30, names=["a", "b"])
-    assert split.accuracy["plurality"].estimate == 0.5
-    assert split.accuracy["a"].estimate == 1
-    with pytest.raises(InputError, match="too few"):
-        stats.panel_of_choices([["x", "y"]], ["x"], names=["a", "b"])

@@ -1,7 +1,5 @@
 """Scores beside pass and fail labels: pairs counted by hand, repeats, ends, clusters."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -28,15 +26,6 @@ def test_pairs_are_counted_and_a_tie_counts_half():
     assert area.estimate == pytest.approx(by_hand(scores.mean(axis=1), passed), abs=1e-12)
     assert area.sample.n_items == int(np.isfinite(passed).sum())
     assert area.interval.low < area.estimate < area.interval.high
-
-
-def test_by_k_is_the_mean_over_all_subsets():
-    scores, passed = drawn()
-    by_k = stats.separation_by_k(scores, passed)
-    for k in (1, 2, 3, 4):
-        own = [by_hand(scores[:, s].sum(axis=1), passed) for s in combinations(range(4), k)]
-        assert by_k.accuracy[k].estimate == pytest.approx(np.mean(own), abs=1e-12)
-    assert "in the correct order" in by_k.sentence()
 
 
 def test_what_scores_are_does_not_matter_but_their_order():
