@@ -79,7 +79,6 @@ def commands(held: dict[str, Path]) -> dict[str, tuple[object, ...]]:
         "decide cutoff --cost": (*cutoff, "--cost", "fn=1,fp=3"),
         "decide automate": one,
         "decide automate --per-class --out": (*one, "--per-class", "--out", "routes-ROUND.csv"),
-        "decide automate --cost": (*one, "--cost", "fn=1,fp=5", "--error", ".2"),
         "decide automate --cutoff": (
             "decide", "automate", held["scores"], *drawn, "--cutoff", "6", "--error", ".2",
         ),

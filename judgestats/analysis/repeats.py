@@ -19,7 +19,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.data.parse import score_array
 from judgestats.errors import InputError
 from judgestats.results import About, plain, quantity_of
-from judgestats.results.numbers import AVERAGED, TARGETS
+from judgestats.results.numbers import TARGETS
 from judgestats.stats import comparisons_with_best, repeat_pairs, replications_needed
 from judgestats.stats.inference.bootstrap import not_estimable
 from judgestats.stats.inference.result import Estimate, Limits, Note, Sample
@@ -107,9 +107,6 @@ def best_conditions(
     return (NamedResult("best", title, "secondary", best, levels=levels),)
 
 
-_Z = 1.959963984540054
-
-
 def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """Gain by repeats of each condition, and the cost of a judgment.
 
@@ -124,28 +121,23 @@ def repeat_gains(conditions: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         By condition: the reliability of a ``single`` judgment or verdict, and the judgments
-        ``needed`` for `TARGETS` (inf: no number reaches it). Also the reliability of the mean and
-        the smallest detectable change for `AVERAGED`, and the mean ``tokens`` and ``calls`` per
-        item.
+        ``needed`` for `TARGETS` (inf: no number reaches it). Also the mean ``tokens`` and
+        ``calls`` per item.
 
     Examples
     --------
-    >>> table = pd.DataFrame({"condition": ["a"], "icc1": [0.5], "sem": [1.0]})
+    >>> table = pd.DataFrame({"condition": ["a"], "icc1": [0.5]})
     >>> row = repeat_gains(table, pd.DataFrame()).iloc[0]
-    >>> print(int(row["needed_90"]), round(row["reliability_3"], 2), round(row["difference_1"], 2))
-    9 0.75 2.77
+    >>> print(int(row["needed_90"]))
+    9
     """
     name = next((c for c in ("icc1", "vote_share") if c in conditions), "")
     rows = []
     for row in conditions.to_dict("records"):
-        single, sem = _number(row.get(name)), _number(row.get("sem"))
+        single = _number(row.get(name))
         line: dict[str, Any] = {"condition": str(row["condition"]), "single": single}
         for target in TARGETS:
             line[f"needed_{round(100 * target)}"] = _needed(single, target)
-        for k in AVERAGED:
-            is_known = single > 0
-            line[f"reliability_{k}"] = k * single / (1 + (k - 1) * single) if is_known else math.nan
-            line[f"difference_{k}"] = _Z * math.sqrt(2.0 / k) * sem
         rows.append(line | _mean_usage(row, frame))
     return pd.DataFrame(rows)
 

@@ -253,11 +253,10 @@ def automate_command(arguments: Args) -> int:
     prices = named_numbers("--price", arguments.price, "cheap=1,dear=10,human=200")
     if arguments.strict and not prices:
         raise InputError("decide automate: --strict is of a cascade. Add --price.")
-    for option, given in (("--cost", arguments.cost), ("--per-class", arguments.per_class)):
-        if given and prices:
-            raise InputError(
-                f"decide automate: {option} is of one judge, not of a cascade. Leave it out."
-            )
+    if arguments.per_class and prices:
+        raise InputError(
+            "decide automate: --per-class is of one judge, not of a cascade. Leave it out."
+        )
     judged = _labelled_items(arguments, scores=not prices)
     if arguments.cutoff is not None and not any(o.is_scored and o.has_labels for o in judged):
         raise InputError(
@@ -295,7 +294,6 @@ def _automation(arguments: Args, one: ItemJudgments, level: float) -> Routed:
     made = automation_of(
         one, error=arguments.error, level=level, drawn=one.drawn or arguments.labels_drawn,
         per_class=arguments.per_class or None, scale=scale,
-        cost=named_numbers("--cost", arguments.cost, "fn=1,fp=5") or None,
     )  # fmt: skip
     if made is None:
         raise InputError(f"decide automate: {NO_CONFIDENCE}")

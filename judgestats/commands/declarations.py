@@ -145,8 +145,6 @@ _DECIDE = Command(
                     "it on the other half", kind="switch"),
                 Option("--cutoff", "Statistics", "Score from which an item passes, e.g. 7",
                     kind="number", default=None),
-                Option("--cost", "Statistics", "Cost of a false fail and of a false pass, whose "
-                    "mean --error bounds, e.g. fn=1,fp=5", metavar="fn=COST,fp=COST"),
                 options.LEVEL,
                 Option("--out", "Output", "CSV file with one row per item: who decides it, e.g. "
                     "routes.csv", metavar="FILE"),

@@ -209,8 +209,7 @@ def record_text(record: Record, results: Results) -> str:
     if isinstance(record, Estimate) and (sentence := error_sentence(record, results)):
         lines += ["", sentence]
     lines += ["", print_of(record, results)]
-    told = isinstance(record, Estimate)  # its print says all that its words do, to more digits
-    if not told and (words := str(words_of(record, results))):
+    if words := str(words_of(record, results)):
         lines += ["", *wrapped(words)]
     if numbers := list(_details(record)):
         lines += ["", "details:", *numbers]

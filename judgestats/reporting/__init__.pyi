@@ -11,7 +11,6 @@ from judgestats.reporting.document import read_document as read_document
 from judgestats.reporting.document import use_output as use_output
 from judgestats.reporting.document import verbatim as verbatim
 from judgestats.reporting.notebook import MemoryRun as MemoryRun
-from judgestats.reporting.numbers import apa as apa
 from judgestats.reporting.numbers import resolve as resolve
 from judgestats.reporting.plots.base import COLOURS as COLOURS
 from judgestats.reporting.plots.base import theme as theme

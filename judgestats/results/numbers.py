@@ -332,8 +332,6 @@ def apa_estimate(value: float, interval: Any, *, digits: int = 2, bounded: bool 
 
 TARGETS = (0.80, 0.90)
 """Reliabilities that repeats are asked for."""
-AVERAGED = (1, 3, 10)
-"""Judgments that a mean is made of."""
 UNREPEATED_CODE = "not_repeated"
 """Code of the limitation of data without repeats."""
 

@@ -516,7 +516,7 @@ _FIELDS = {
 def csv_rows(results: Results) -> list[dict[str, Any]]:
     """One row per estimate, test or comparison, with numbers at full precision."""
     return [
-        _row(record)
+        csv_row(record)
         for record in results.results
         if isinstance(record, (Estimate, Test, Comparison))
     ]
@@ -529,7 +529,8 @@ def results_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame(csv_rows(results), columns=list(_CSV))
 
 
-def _row(record: Estimate | Test | Comparison) -> dict[str, Any]:
+def csv_row(record: Estimate | Test | Comparison) -> dict[str, Any]:
+    """A record as a row of ``results.csv``."""
     row: dict[str, Any] = {}
     for name in _CSV:
         value: Any = record

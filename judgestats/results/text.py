@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judgestats.files.text import format_number
 from judgestats.results.numbers import (
     adjusted_p,
-    aligned,
     apa_estimate,
     apa_number,
     apa_p,
     as_sentence,
     count_noun,
-    percent_of,
-    printed_p,
 )
 from judgestats.results.quantities import name_of, omits_zero, symbol_of
 from judgestats.results.records import (
@@ -28,7 +25,7 @@ from judgestats.results.records import (
     Table,
     Test,
 )
-from judgestats.results.results import Results
+from judgestats.results.results import Results, csv_row
 
 _MOST_NAMED = 6
 _CORRELATIONS = frozenset({"r", "rho", "tau", "rs"})
@@ -383,7 +380,7 @@ _MOST_ROWS = 40
 
 
 def print_of(record: Record, results: Results) -> str:
-    """A record as R would print it, with its effects or members.
+    """A record's numbers, under the names of ``results.csv``, with its effects or members.
 
     Examples
     --------
@@ -391,22 +388,28 @@ def print_of(record: Record, results: Results) -> str:
     >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
     ...              estimate=0.5, interval=Interval(low=0.25, high=0.75, method="F"))
     >>> print(print_of(e, Results(experiment="", question="", results=(e,))))
-    ICC(1,1) = 0.5
-    95 percent confidence interval: [0.2500, 0.7500] (F)
+       label  estimate  conf_low  conf_high
+    ICC(1,1)       0.5      0.25       0.75
     """
-    lines: list[str] = []
-    match record:
-        case Test():
-            lines += _test(record, results)
-        case Estimate():
-            lines += _prints_estimate(record)
-        case ResultSet():
-            lines += [record.method, "", *_rows(results.members(record))]
-        case Table():
-            head = [column.label for column in record.columns]
-            lines += _columns([head, *([_cell(v) for v in row] for row in record.rows)])
-        case _:
-            lines += _rows([record])
+    import pandas as pd
+
+    if isinstance(record, Table):
+        frame = pd.DataFrame(record.rows, columns=[column.label for column in record.columns])
+    else:
+        parts = results.members(record) if isinstance(record, ResultSet) else (record,)
+        parts = (*parts, *results.effects(record)) if isinstance(record, Test) else parts
+        rows = [
+            {**csv_row(r), "label": _label(r) if isinstance(r, Estimate) else ""}
+            for r in parts if isinstance(r, Estimate | Test | Comparison)
+        ]  # fmt: skip
+        frame = pd.DataFrame(rows).reindex(columns=_PRINTED)
+    frame = frame.dropna(axis="columns", how="all")
+    shown = frame.head(_MOST_ROWS).to_string(
+        index=False, na_rep="", float_format=lambda value: format_number(value, digits=5)
+    )
+    lines = [] if frame.empty else [shown]
+    if len(frame) > _MOST_ROWS:
+        lines.append(f"... {len(frame) - _MOST_ROWS} more rows")
     if record.reason and math.isnan(getattr(record, "estimate", math.nan)):
         lines.append(f"undefined: {record.reason}")
     if record.sample is not None:
@@ -414,75 +417,7 @@ def print_of(record: Record, results: Results) -> str:
     return "\n".join([*lines, *(f"note: {note.message}" for note in record.notes)])
 
 
-def _test(record: Test, results: Results) -> Iterator[str]:
-    yield from (record.method, "")
-    if record.data_name:
-        yield f"data:  {record.data_name}"
-    parts = [f"{record.statistic.symbol} = {format_number(record.statistic.value, digits=5)}"]
-    parts += [f"{k} = {format_number(v, digits=5)}" for k, v in record.statistic.df.items()]
-    parts.append(f"p-value {printed_p(record.p, smallest=record.p_floor)}")
-    if not math.isnan(record.p_adjusted):
-        parts.append(f"adjusted {_adjusted(record)}")
-    yield ", ".join(parts)
-    if record.alternative:
-        yield f"alternative hypothesis: {record.alternative}"
-    for effect in results.effects(record):
-        yield from _prints_estimate(effect)
-    if record.groups:
-        yield "sample estimates:"
-        width = max(len(k) for k in record.groups)
-        for level, value in record.groups.items():
-            yield f"  {level:<{width}}  {format_number(value, digits=5)}"
-
-
-def _adjusted(record: Test | Comparison) -> str:
-    p = record.p_adjusted
-    return printed_p(p, smallest=p if record.p_bound else 0.0)
-
-
-def _prints_estimate(record: Estimate) -> Iterator[str]:
-    yield f"{record.label or name_of(record.estimand)} = {format_number(record.estimate, digits=5)}"
-    if record.interval is not None:
-        method = f" ({record.interval.method})" if record.interval.method else ""
-        percent = percent_of(record.interval)
-        yield f"{percent} percent confidence interval: {record.interval}{method}"
-    if record.null is not None:
-        null = record.null
-        if null.reason:
-            yield f"null ({null.hypothesis}): says nothing, {null.reason}"
-        else:
-            yield (
-                f"null ({null.hypothesis}): mean {format_number(null.mean)}, 95th percentile "
-                f"{format_number(null.q95)}, p {printed_p(null.p, smallest=null.p_floor)} "
-                f"({null.draws} {'draws' if null.drawn else 'permutations'} of {null.permuted})"
-            )
-
-
-def _rows(records: tuple[Record, ...] | list[Record]) -> list[str]:
-    """Members as a table: pairs with p and adjusted p, estimates with their intervals."""
-    pairs = [r for r in records if isinstance(r, Comparison)]
-    if pairs:
-        rows = [["pair", "estimate", "interval", "statistic", "p", "p adjusted"]]
-        for r in pairs:
-            p = (printed_p(r.p, smallest=r.p_floor), _adjusted(r))
-            shown = [format_number(r.statistic.value), *(text.removeprefix("= ") for text in p)]
-            rows.append(
-                [f"{r.a} - {r.b}", format_number(r.estimate), str(r.interval or ""), *shown]
-            )
-    else:
-        rows = [["estimate of", "estimate", "interval"]]
-        for record in records:
-            if isinstance(record, Estimate):
-                name = record.label or name_of(record.estimand)
-                rows.append([name, format_number(record.estimate), str(record.interval or "")])
-    return _columns(rows)
-
-
-def _cell(value: object) -> str:
-    return format_number(value) if isinstance(value, float) else "" if value is None else str(value)
-
-
-def _columns(rows: list[list[str]]) -> list[str]:
-    left = len(rows) - 1 - _MOST_ROWS
-    more = [f"... {left} more rows"] if left > 0 else []
-    return [*aligned(rows, range(1, len(rows[0])))[: _MOST_ROWS + 1], *more]
+_PRINTED = (
+    "label", "a", "b", "estimate", "conf_low", "conf_high", "null_mean", "null_q95", "statistic",
+    "df1", "df2", "p", "p_adjusted", "conf_method",
+)  # fmt: skip

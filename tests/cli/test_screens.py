@@ -246,7 +246,7 @@ def test_a_run_is_shown_again_and_so_is_one_result(workplace, capsys, tmp_path):
     assert main(["show", run, "reliability.icc1.judge-1"]) == 0
     shown = capsys.readouterr().out
     assert "ICC(1,1): single-rating reliability" in shown
-    assert "95 percent confidence interval" in shown
+    assert "conf_low  conf_high" in shown
     assert shown.count("ICC(1,1) =") == 1, "its number is written once"
     assert main(["show", run, "--all"]) == 0
     whole = capsys.readouterr().out

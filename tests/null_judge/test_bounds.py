@@ -42,7 +42,6 @@ def test_a_bound_is_one_in_sentence_screen_table_print_and_file():
     assert headline.p_adjusted == 1 / (DRAWS + 1)
     test = found["spread.j"]
     assert "p ≤ .011" in results.words_of(test, found).numbers
-    assert "p-value <= 0.01031" in results.print_of(test, found)
     tables = results_tables(Run(Path(), found), [test], label="t", caption="Spread")
     assert "≤ .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.reporting import Run, Table, apa, load_run, render_report, resolve
+from judgestats.reporting import Run, Table, load_run, render_report, resolve
 from judgestats.reporting.sections import compare, design
 from judgestats.results import Test, read_results
 from judgestats.stats import friedman_test, inference
@@ -131,7 +131,7 @@ def test_paired_rows_are_adjusted_over_conditions(two: list[Run]) -> None:
 
 def test_apa_of_a_real_test() -> None:
     scores = [[7, 9, 8], [6, 5, 7], [9, 7, 6], [8, 5, 6], [6, 4, 7], [7, 8, 9]]
-    text = apa(friedman_test(scores))
+    text = friedman_test(scores).apa()
     assert "p = ." in text or "p < ." in text
     assert "W = ." in text or "Kendall" in text
 
@@ -145,12 +145,12 @@ def test_apa_conventions() -> None:
         name="t", method="Blocked F", statistic=20.718, statistic_name="F", p_value=2e-5,
         df={"num df": 4, "denom df": 121.5}, effects=(eta,), sample=SAMPLE,
     )  # fmt: skip
-    assert apa(test) == "F(4, 121.50) = 20.72, p < .001, ηp² = .40, 90% CI [.25, .49]"
+    assert test.apa() == "F(4, 121.50) = 20.72, p < .001, ηp² = .40, 90% CI [.25, .49]"
     lost = replace(test, p_value=math.nan, reason="one condition only")
-    assert apa(lost) == "Blocked F: not computed (one condition only)"
+    assert lost.apa() == "Blocked F: not computed (one condition only)"
     mean = inference.Estimate(name="mean_shift", label="shift", estimate=-0.257, sample=SAMPLE)
-    assert apa(mean) == "shift = −0.26"
-    assert apa(replace(mean, estimate=math.nan, reason="empty")) == "shift undefined (empty)"
+    assert mean.apa() == "shift = −0.26"
+    assert replace(mean, estimate=math.nan, reason="empty").apa() == "shift undefined (empty)"
     rows = (
         inference.Comparison(a="x", b="y", estimate=2.3, statistic=1, p_value=0.01, p_adjusted=0.04,
                    estimate_name="ratio", interval=inference.Interval(low=1.1, high=4.5)),
@@ -160,12 +160,10 @@ def test_apa_conventions() -> None:
     pairs = inference.Comparisons(
         name="c", method="m", adjust="holm", family="f", rows=rows, sample=SAMPLE
     )
-    assert apa(pairs) == (
+    assert pairs.apa() == (
         "x vs. y: ratio = 2.30, 95% CI [1.10, 4.50], adjusted p = .040; x vs. z: undefined "
         "(no spread)"
     )
-    with pytest.raises(InputError, match="apa: result must be"):
-        apa(3)  # type: ignore[arg-type]
 
 
 def test_labels_and_further_responses_do_not_make_items_differ(

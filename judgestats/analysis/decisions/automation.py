@@ -34,13 +34,13 @@ SOURCES: Mapping[record.Source, str] = {
     "cutoff": "distance to the cut-off, as rank",
     "stated": "stated confidence",
 }
-Loss = Literal["error", "score", "cost"]
+Loss = Literal["error", "score"]
 NO_CONFIDENCE = (
     "no confidence. Map a column (--map confidence=COLUMN), or judge each item three times or more "
     "with pass / fail verdicts."
 )
 LEAST_ERROR = 1e-6
-"""Smallest error rate, or mean loss over the largest."""
+"""Smallest error rate, or mean score error as a share of the scale."""
 RARE = 0.2
 """Share of the rarer verdict below which each class gets its own certificate."""
 
@@ -130,15 +130,14 @@ class Automation(Routed, ClassPart):
     ----------
     threshold : float
         Confidence from which items are decided; NaN where classes have their own.
-    loss : {"error", "score", "cost"}
-        What `error` bounds: the error rate, the mean score error as a share of the scale, or the
-        mean cost per item.
+    loss : {"error", "score"}
+        What `error` bounds: the error rate, or the mean score error as a share of the scale.
     unit : float
-        Largest loss: 1, the range of the scale, or the larger cost.
+        Largest loss: 1, or the range of the scale.
     decided, wrong : int
-        Labelled items decided, and errors among them; of other losses their sum over the largest.
+        Labelled items decided, and errors among them; of scores their sum over the largest.
     upper : float
-        Upper limit of the error rate, or of the mean loss over the largest, as description.
+        Upper limit of what `error` bounds, as description.
     candidates : tuple of Candidate
     by_class : bool
         Whether passes and fails are certified apart.
@@ -162,13 +161,11 @@ class Automation(Routed, ClassPart):
 
     @property
     def bound(self) -> str:
-        """What is claimed of the error rate, or of the mean loss."""
+        """What is claimed of the error rate, or of the mean score error."""
         surely = f"with {record.level_text(self.level)} confidence"
         if self.loss == "score":
             share, points = record.percent(self.error), record.plain_number(self.error * self.unit)
             return f"mean error <= {share} of the scale ({points} points) {surely}"
-        if self.loss == "cost":
-            return f"cost <= {record.plain_number(self.error)} per item {surely}"
         return super().bound
 
     def sentences(self) -> list[str]:
@@ -230,7 +227,7 @@ def _part_text(part: ClassPart | Automation, source: record.Source) -> str:
         top = f"confidence >= {record.confidence_text(part.threshold, source)}; "
     if isinstance(part, Automation) and part.loss != "error":
         mean = record.plain_number(part.wrong / part.decided * part.unit)
-        return f"{top}mean {'error' if part.loss == 'score' else 'cost'} {mean} of {part.decided}"
+        return f"{top}mean error {mean} of {part.decided}"
     return f"{top}{part.wrong} wrong of {part.decided}"
 
 
@@ -260,9 +257,8 @@ def automation_certificate(
     seed: int = 0,
     advice: bool = True,
     scale: tuple[float, float] | None = None,
-    cost: Mapping[str, float] | None = None,
 ) -> Automation:
-    """Certify the largest confident share of verdicts whose error rate or mean loss is bounded.
+    """Certify the largest confident share of verdicts whose errors are bounded.
 
     Parameters
     ----------
@@ -299,8 +295,6 @@ def automation_certificate(
     scale : (float, float), optional
         Ends of the scale: verdicts and labels are scores, and `error` bounds their mean absolute
         difference as a share of the scale.
-    cost : mapping, optional
-        Costs of a false fail (``fn``) and of a false pass (``fp``): `error` bounds the mean cost.
 
     Returns
     -------
@@ -317,8 +311,8 @@ def automation_certificate(
     Candidates come from confidences alone, never from labels. Nested sets are tested from the
     strictest on by exact binomial tests in a fallback procedure with three starts
     (`judgestats.stats.validity.sequential`). The last set that passes gives the threshold. With
-    clusters counts are divided by the design effect of the errors. Score errors and costs are
-    tested by betting instead.
+    clusters counts are divided by the design effect of the errors. Score errors are tested by
+    betting instead.
 
     References
     ----------
@@ -338,17 +332,16 @@ def automation_certificate(
     (True, 0.46)
     """
     where = "decide automate"
-    loss, unit = _loss(where, scale, cost)
-    allowed = error / unit if loss == "cost" else error
-    if loss == "cost" and allowed >= 1:
-        raise InputError(f"{where}: no cost exceeds {unit:g}. Use a smaller --error.")
-    record.check_level(where, error=allowed, level=level)
-    if allowed < LEAST_ERROR:
+    is_scored = scale is not None
+    loss: Loss = "score" if is_scored else "error"
+    unit = 1.0 if scale is None else float(scale[1] - scale[0])
+    if not unit > 0:
+        raise InputError(f"{where}: score errors need a scale, e.g. --scale 1-10.")
+    record.check_level(where, error=error, level=level)
+    if error < LEAST_ERROR:
         raise InputError(
-            f"{where}: no number of labels shows so small an error. State at least "
-            f"{LEAST_ERROR * unit:g}."
+            f"{where}: no number of labels shows so small an error. State at least {LEAST_ERROR:g}."
         )
-    is_scored = loss == "score"
     judged = record.labelled(labels, cluster, where=where, is_scored=is_scored)
     n = judged.human.size
     every = verdicts if is_scored else verdict_values(verdicts, where=where, name="verdicts")
@@ -379,21 +372,19 @@ def automation_certificate(
         if np.any((both < scale[0]) | (both > scale[1])):
             raise InputError(f"{where}: a score or label is outside the scale. State the scale, "
                              "e.g. --scale 1-10.")  # fmt: skip
-    elif cost:
-        losses = np.where(wrong, np.where(verdict == 1, cost["fp"], cost["fn"]) / unit, 0.0)
-    least = (least_trials if loss == "error" else least_losses)(allowed, 1 - level)
+    least = (least_losses if is_scored else least_trials)(error, 1 - level)
     if int((kept & ~np.isnan(sure)).sum()) < least:
         raise InputError(
             f"{where}: {int(kept.sum())} labelled items are too few. An error of at most "
-            f"{record.percent(allowed)} needs at least {least:,}, none of them wrong. "
+            f"{record.percent(error)} needs at least {least:,}, none of them wrong. "
             f"{record.label_more(300, n, int(judged.used.sum()))}"
         )
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
     apart = per_class
-    if loss != "error":
+    if is_scored:
         if per_class or labels_drawn == "by-verdict":
-            raise InputError(f"{where}: costs and score errors are certified for all verdicts "
-                             "together, from random labels. Leave --cost out.")  # fmt: skip
+            raise InputError(f"{where}: score errors are certified for all scores "
+                             "together, from random labels.")  # fmt: skip
         apart = False
     if apart is None:
         apart = labels_drawn == "by-verdict" or 0 < min(counts) < RARE * sum(counts)
@@ -401,10 +392,10 @@ def automation_certificate(
         raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
                          "Add --per-class.")  # fmt: skip
     apart_share = judged.disagreement if human_disagreement is None else human_disagreement
-    if loss == "error":
+    if not is_scored:
         caveats = (*caveats, *record.people_caveat(error, apart_share))
     made = CheckedItems(
-        sure=sure, wrong=losses, verdict=verdict, judged=judged, error=allowed,
+        sure=sure, wrong=losses, verdict=verdict, judged=judged, error=error,
         known=known if thresholds is None else np.asarray(thresholds, float),
     )  # fmt: skip
     auroc = UNDEFINED if is_scored else _auroc(sure, wrong, kept, judged, level)
@@ -423,7 +414,7 @@ def automation_certificate(
             record.RANDOM_LABELS,
             "Judge, system and traffic stay as they are: check with judgestats monitor --anchors.",
         ),
-        method=f"{'exact' if loss == 'error' else 'betting'} tests in fixed order with three "
+        method=f"{'betting' if is_scored else 'exact'} tests in fixed order with three "
         f"starts; confidence: {SOURCES[source]}",
     )  # fmt: skip
     useless = auroc.low <= 0.5
@@ -443,24 +434,6 @@ def automation_certificate(
     if advice and not useless:
         found = replace(found, next=_advice(made, found, delta, seed))
     return found
-
-
-def _loss(
-    where: str, scale: tuple[float, float] | None, cost: Mapping[str, float] | None
-) -> tuple[Loss, float]:
-    """What is bounded, and the largest loss."""
-    if scale is not None:
-        if cost or not scale[0] < scale[1]:
-            raise InputError(f"{where}: score errors need a scale, e.g. --scale 1-10, and no cost.")
-        return "score", float(scale[1] - scale[0])
-    if cost is None:
-        return "error", 1.0
-    if set(cost) != {"fn", "fp"} or not record.are_costs(cost.values()):
-        raise InputError(f"{where}: cost needs the cost of a false fail and of a false pass, at "
-                         "most 1e12, e.g. fn=1,fp=5.")  # fmt: skip
-    if max(cost.values()) <= 0:
-        raise InputError(f"{where}: one cost must be above 0, e.g. fn=1,fp=5.")
-    return "cost", float(max(cost.values()))
 
 
 def _share(wrong: Bools, among: Bools) -> float:

@@ -158,11 +158,10 @@ def automation_of(
     drawn: str = "",
     per_class: bool | None = None,
     scale: tuple[float, float] | None = None,
-    cost: Mapping[str, float] | None = None,
 ) -> Automation | None:
     """The automation certificate of one judge; None where there is no confidence.
 
-    With a scale it is of score errors; with a cost of the mean cost.
+    With a scale it is of score errors.
 
     Raises
     ------
@@ -174,7 +173,7 @@ def automation_of(
     verdicts, shares = items.majority
     certify = partial(
         automation_certificate, error=error, level=level, cluster=items.cluster,
-        labels_drawn=drawn, tuned=items.tuned, per_class=per_class, scale=scale, cost=cost,
+        labels_drawn=drawn, tuned=items.tuned, per_class=per_class, scale=scale,
     )  # fmt: skip
     if scale:
         return certify(items.scores, items.confidence, items.label_scores, source=items.source)

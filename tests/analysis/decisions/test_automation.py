@@ -401,26 +401,6 @@ def test_score_errors_are_bounded_as_a_share_of_the_scale():
         automation_certificate(score, sure, human, scale=(1, 5))
 
 
-def test_costs_weigh_false_passes_and_false_fails():
-    v, c, labels = drawn()
-    given = {"labels_drawn": "random", "advice": False}
-    cheap = automation_certificate(v, c, labels, error=0.3, cost={"fn": 1, "fp": 1}, **given)
-    dear = automation_certificate(v, c, labels, error=0.3, cost={"fn": 1, "fp": 9}, **given)
-    assert cheap.certified
-    assert dear.certified
-    assert dear.share <= cheap.share
-    assert "cost <= 0.3 per item" in dear.screen()[0]
-    for cost, error, said in (
-        ({"fn": 1}, 0.3, "a false fail and of a false pass"),
-        ({"fn": 0, "fp": 0}, 0.3, "above 0"),
-        ({"fn": 1, "fp": 5}, 6, "smaller --error"),
-    ):
-        with pytest.raises(InputError, match=said):
-            automation_certificate(v, c, labels, error=error, cost=cost)
-    with pytest.raises(InputError, match="Leave --cost out"):
-        automation_certificate(v, c, labels, cost={"fn": 1, "fp": 5}, per_class=True)
-
-
 @given(st.integers(0, 1000), st.floats(0.02, 0.5))
 @settings(max_examples=40, deadline=None)
 def test_betting_never_passes_a_sample_whose_mean_is_too_large(seed, error):
@@ -434,7 +414,7 @@ def test_betting_never_passes_a_sample_whose_mean_is_too_large(seed, error):
     assert fallback.betting_p(np.zeros(fallback.least_losses(error, 0.05) - 1), error) > 0.05
 
 
-def test_the_command_takes_scores_and_costs(tmp_path, capsys):
+def test_the_command_takes_scores(tmp_path, capsys):
     score, sure, human = scored_items(np.random.default_rng(2))
     file = tmp_path / "s.csv"
     pd.DataFrame(
