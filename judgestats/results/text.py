@@ -388,8 +388,8 @@ def print_of(record: Record, results: Results) -> str:
     >>> e = Estimate(id="e", hypothesis="h", role="primary", title="T", estimand="icc_1_1",
     ...              estimate=0.5, interval=Interval(low=0.25, high=0.75, method="F"))
     >>> print(print_of(e, Results(experiment="", question="", results=(e,))))
-       label  estimate  conf_low  conf_high
-    ICC(1,1)       0.5      0.25       0.75
+       label  estimate  conf_low  conf_high conf_method
+    ICC(1,1)       0.5      0.25       0.75           F
     """
     import pandas as pd
 
@@ -412,6 +412,8 @@ def print_of(record: Record, results: Results) -> str:
         lines.append(f"... {len(frame) - _MOST_ROWS} more rows")
     if record.reason and math.isnan(getattr(record, "estimate", math.nan)):
         lines.append(f"undefined: {record.reason}")
+    for name, value in record.groups.items() if isinstance(record, Test) else ():
+        lines.append(f"{name}: {format_number(value, digits=5)}")
     if record.sample is not None:
         lines.append(f"({record.sample})")
     return "\n".join([*lines, *(f"note: {note.message}" for note in record.notes)])
