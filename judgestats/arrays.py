@@ -19,6 +19,23 @@ LARGEST = 1e50
 """Largest score: sums of its fourth powers still fit into a float."""
 
 
+def distinct_rows(x: Floats) -> tuple[Ints, Ints]:
+    """The first row of each kind, and each row's kind: scores have few levels, many items the same.
+
+    Examples
+    --------
+    >>> x = np.array([[2.0, 3.0], [1.0, 3.0], [2.0, 3.0]])
+    >>> first, same = distinct_rows(x)
+    >>> len(first), bool(np.all(x[first][same] == x))
+    (2, True)
+    """
+    if not x.size:
+        return np.arange(len(x)), np.arange(len(x))
+    rows = np.ascontiguousarray(x).view(f"V{x.shape[1] * x.itemsize}")[:, 0]
+    _, first, same = np.unique(rows, return_index=True, return_inverse=True)
+    return first, same
+
+
 def mean_of_present(values: ArrayLike, axis: int) -> Floats:
     """Mean along an axis, without NaN; NaN if all values are NaN.
 

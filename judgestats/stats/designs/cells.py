@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct
+from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct, distinct_rows
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import Sample, cluster_codes
 
@@ -160,6 +160,8 @@ def _subsets(n: int, m: int) -> Ints:
 
 def _distance_from_mean_at(scores: Floats, m: int) -> Floats:
     """Mean |x - mean| of each row of sorted scores, averaged over subsets of m scores."""
+    first, same = distinct_rows(scores)
+    scores = scores[first]
     index = _subsets(scores.shape[1], m)
     out = np.empty(scores.shape[0])
     step = max(1, MAX_ELEMENTS // index.size)  # bounds memory
@@ -167,7 +169,7 @@ def _distance_from_mean_at(scores: Floats, m: int) -> Floats:
         chosen = scores[start : start + step][:, index]
         centred = np.abs(chosen - chosen.mean(axis=2, keepdims=True))
         out[start : start + step] = centred.mean(axis=(1, 2))
-    return out
+    return out[same]
 
 
 def cell_statistics(

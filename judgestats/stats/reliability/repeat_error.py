@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, Ints
+from judgestats.arrays import Floats, Ints, distinct_rows
 from judgestats.errors import InputError
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference import cluster_codes, distributions, jackknife
@@ -321,8 +321,10 @@ def repeat_pairs(
     x = score_matrix(scores, where=where)
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     values, places = np.unique(x[~np.isnan(x)], return_counts=True)
-    parts = _pair_sums(np.sort(x, axis=1), _checked(scale, where=where))
-    return _pairs_of(parts, codes, scale, values, places)
+    ordered = np.sort(x, axis=1)
+    first, same = distinct_rows(ordered)
+    parts = _pair_sums(ordered[first], _checked(scale, where=where))
+    return _pairs_of({k: v[same] for k, v in parts.items()}, codes, scale, values, places)
 
 
 def _checked(scale: tuple[float, float], *, where: str) -> tuple[float, float]:
