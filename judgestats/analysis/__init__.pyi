@@ -36,7 +36,6 @@ from judgestats.analysis.records import smallest_adjusted as smallest_adjusted
 from judgestats.analysis.repeats import Costs as Costs
 from judgestats.analysis.repeats import best_conditions as best_conditions
 from judgestats.analysis.scores import clip_to_scale as clip_to_scale
-from judgestats.analysis.scores import mean_deviations as mean_deviations
 from judgestats.analysis.spread_experiments import guidelines as guidelines
 from judgestats.analysis.spread_experiments import judges as judges
 from judgestats.analysis.spread_experiments import reasoning as reasoning
