@@ -412,8 +412,8 @@ def print_of(record: Record, results: Results) -> str:
         lines.append(f"... {len(frame) - _MOST_ROWS} more rows")
     if record.reason and math.isnan(getattr(record, "estimate", math.nan)):
         lines.append(f"undefined: {record.reason}")
-    for name, value in record.groups.items() if isinstance(record, Test) else ():
-        lines.append(f"{name}: {format_number(value, digits=5)}")
+    if isinstance(record, Test):
+        lines += [f"{k}: {format_number(v, digits=5)}" for k, v in record.groups.items()]
     if record.sample is not None:
         lines.append(f"({record.sample})")
     return "\n".join([*lines, *(f"note: {note.message}" for note in record.notes)])

@@ -252,7 +252,6 @@ def automation_certificate(
     tuned: bool = False,
     source: record.Source = "mapped",
     human_disagreement: float | None = None,
-    subject: str = "",
     thresholds: ArrayLike | None = None,
     seed: int = 0,
     advice: bool = True,
@@ -285,7 +284,6 @@ def automation_certificate(
     human_disagreement : float, optional
         Share of items on which two human raters differ; by default computed from `labels`. A caveat
         follows if `error` is not above it.
-    subject : str
     thresholds : array-like, optional
         Candidates fixed beforehand; by default from the confidences of unlabelled items.
     seed : int
@@ -400,7 +398,7 @@ def automation_certificate(
     )  # fmt: skip
     auroc = UNDEFINED if is_scored else _auroc(sure, wrong, kept, judged, level)
     base = Automation(
-        subject=subject, error=error, level=level, n_labels=int(kept.sum()), n_items=n,
+        error=error, level=level, n_labels=int(kept.sum()), n_items=n,
         n_clusters=judged.cluster_count(kept, where=where), n_ties=judged.n_ties,
         n_unparsed=int(np.isnan(votes).sum()), confidence_source=source, auroc=auroc,
         per_class={}, by_class=bool(apart), loss=loss, unit=unit,

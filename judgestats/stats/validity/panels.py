@@ -542,7 +542,6 @@ def panel_of_judges(
         inference,
         errors=1 - right,
         unread=int(np.isnan(f).sum()),
-        what="verdicts",
     )
 
 
@@ -555,7 +554,6 @@ def _panel_of(
     *,
     errors: Floats,
     unread: int = 0,
-    what: str = "",
     squared: bool = False,
 ) -> Panel:
     """The members' and panels' credits (or squared errors) and what panels gain over the best."""
@@ -575,7 +573,7 @@ def _panel_of(
         )  # fmt: skip
         return found.replace(label=f"{panel} minus its best member", sample=sample)
 
-    message = f"{unread} unparsed {what} count as wrong, and have no vote."
+    message = f"{unread} unparsed verdicts count as wrong, and have no vote."
     return Panel(
         accuracy={n: part(v, n) for n, v in {**members, **panels}.items()},
         against_best={n: gain(v, n) for n, v in panels.items()},
