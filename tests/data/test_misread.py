@@ -28,8 +28,8 @@ READ = {
         ("--labels", str(FOLDER / "08_labels.csv")),
         {"items": 36, "criteria": 2, "repeats": 2, "human_raters": 3},
         [
-            ("pearson_with_human", "tone", "", 0.871),
-            ("pearson_with_human", "accuracy", "", 0.888),
+            ("pearson_r", "tone", "", 0.871),
+            ("pearson_r", "accuracy", "", 0.888),
         ],
     ),
     "09_before.csv": ((), {"items": 80, "repeats": 3}, [("pass_rate", "", "", 0.5)]),

@@ -60,7 +60,7 @@ PUBLIC_NAMES: Mapping[str, str] = {
     "sensitivity": "tpr",
     "specificity": "tnr",
     "swap_consistency": "order_consistency",
-    "pearson": "pearson_r",
+    "pearson_with_human": "pearson_r",
     "poststratified": "corrected_pass_rate",
     "vote_share_reliability": "kappa_repeat",
 }

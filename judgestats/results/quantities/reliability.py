@@ -289,7 +289,7 @@ ENTRIES: tuple[Quantity, ...] = (
         glossary="correlation of systems' mean scores with their mean ratings"),
     coefficient("pearson_with_human", "Pearson's r", function="human_correlation", symbol="r",
         glossary="linear correlation with human scores",
-        metrics=("people/pearson",),
+        metrics=("people/pearson",), aliases=("pearson_r",),
         screen=Screen("people", "Pearson's r", "Pearson's r")),
     coefficient("spearman_with_human", "Spearman's rho", function="human_correlation", symbol="rs",
         glossary="rank correlation with human scores"),
