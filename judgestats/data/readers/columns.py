@@ -23,10 +23,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
                 "index", "instance_id", "input_id", "example", "instance", "sample", "text_id"),
     "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
               "grader", "model"),
-    "score": ("score", "rating", "grade", "stars", "points"),
+    "score": ("score", "rating", "grade", "stars"),
     "choice": ("choice", "winner", "preference", "preferred", "pick", "judge_pick", "chosen"),
     "verdict": ("verdict", "passed", "pass", "is_pass", "correct", "is_correct", "judgment",
-                "judgement", "outcome", "decision", "result", "success", "ans", "value", "y_pred"),
+                "judgement", "criteria_met", "outcome", "decision", "result", "results", "success",
+                "ans", "value", "y_pred", "points"),
     "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run",
                   "epoch", "attempt"),
     "cluster": ("cluster", "question", "group"),
@@ -46,7 +47,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "reason": ("reason",),
     "request_order": ("request_order",),
     "cost_usd": ("cost_usd", "cost"),
-    "weight": ("weight",),
+    "weight": ("weight", "points"),
     "chance": ("chance",),
     "tokens_in": ("tokens_in", "prompt_tokens"),
     "tokens_out": ("tokens_out", "completion_tokens"),
@@ -200,6 +201,8 @@ def resolve_columns(
         hits = [h for h in hits if h and h not in used]
         if ours not in {"raw_text", "explanation", "reason"}:
             hits = [h for h in hits if not _objects(table[h])]
+        if ours == "label" and not verdict_named:
+            hits = [h for h in hits if not len(table) or nested(table[h]) or table[h].nunique() > 1]
         if ours == "judge" and not verdict_named:
             hits = [h for h in hits if not _says_pass_or_fail(table[h])]
             hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
@@ -241,7 +244,7 @@ def resolve_columns(
 _OF_PEOPLE = re.compile(
     r"(?:^|[\W_])(annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
     r"|reviewers?|manual|workers?|labell?ers?|coders?|physicians?|clinicians?|doctors?|teachers?"
-    r"|instructors?|moderators?)"
+    r"|instructors?|moderators?|your)"
     r"(?:$|[\W_\d])",
     re.IGNORECASE,
 )
@@ -316,6 +319,7 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     question it has to go with an answer that differs in every row.
     """
     free = [str(c) for c in table.columns if c not in used]
+    free = [c for c in free if len(table) < 2 or nested(table[c]) or table[c].nunique() > 1]
     ids = [m for c in free if (m := _IDS.fullmatch(c))]
     named = [m[0] for m in ids if not _OF_NO_ITEMS.search(m[1])]
     named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]

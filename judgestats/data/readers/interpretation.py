@@ -47,6 +47,7 @@ from judgestats.data.readers.roles import (
     last_word,
     names_criteria,
     names_judged,
+    varies,
 )
 from judgestats.data.readers.row_checks import (
     Answer,
@@ -352,6 +353,7 @@ _MOST_ANSWERS: Final = 3
 _MOST_TRIED: Final = 24
 _MOST_CELLS: Final = 2_000_000
 _MOST_SCORES: Final = 101
+_MOST_CONDITIONS: Final = 12
 _FEW: Final = 20
 _LONG: Final = 40
 _VERDICT_WORDS = frozenset(
@@ -564,7 +566,9 @@ def _seeds(
                 break
         if chance := names.get("pass_probability"):
             columns = [(0.0, chance), *columns]
-        shapes += [{"mapping": m} for m in _with_labels(table, [c for _, c in columns], names)]
+        item = _item_of(table, names, options)
+        ways = [{"mapping": m} for m in _with_labels(table, [c for _, c in columns], names, item)]
+        shapes = [*ways, *shapes] if len(ways) == 1 else [*shapes, *ways]
         whole = [(0.3 * k, _stated(options, **one)) for k, one in enumerate(shapes)]
         after = 0.3 * len(whole)
         whole += [
@@ -591,8 +595,7 @@ def _seeds(
 def _design(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> set[str]:
     """The columns whose few values occur in the rows of every item: not verdicts."""
     served = {*names.values()}
-    item = names.get("item_id", "") or next(iter(options.item), "")
-    item = item or next((c for _, c in _item_columns(table, served)), "")
+    item = _item_of(table, names, options)
     if item not in table or table[item].is_unique:
         return set()
     base = group_codes(table, [item])
@@ -600,18 +603,26 @@ def _design(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
     return {c for c in rest if not nested(table[c]) and is_crossed(table[c], base)}
 
 
+def _item_of(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
+    """The column that names items, or that most likely does."""
+    item = names.get("item_id", "") or next(iter(options.item), "")
+    return item or next((c for _, c in _item_columns(table, {*names.values()})), "")
+
+
 def _with_labels(
-    table: pd.DataFrame, columns: Sequence[str], names: Mapping[str, str]
+    table: pd.DataFrame, columns: Sequence[str], names: Mapping[str, str], item: str
 ) -> list[dict[str, str]]:
-    """Two columns of verdicts as verdict and label: by their names, or else both ways."""
+    """Two columns of verdicts as verdict and label: by rows or names, or else both ways."""
     columns = [c for c in columns if not layout.NO_VERDICT.search(last_word(c))]
     if len(columns) != 2 or "label" in names:
         return []
     first, second = sorted(columns, key=lambda c: (of_people(c), list(table).index(c)))
+    ways = [{"verdict": first, "label": second}, {"verdict": second, "label": first}]
+    if by_rows := [w for w in ways if item in table and _labels_vary(table, [item], w)]:
+        return by_rows
     if not of_people(second) and any("." in c for c in columns):
         return []  # parts of one record
-    ways = [{"verdict": first, "label": second}]
-    return ways if of_people(second) else [*ways, {"verdict": second, "label": first}]
+    return ways[:1] if of_people(second) else ways
 
 
 def _stated(options: TableOptions, **further: Any) -> TableOptions:
@@ -628,9 +639,7 @@ def _verdict_columns(
     for column in map(str, table.columns):
         cells = table[column].dropna()
         word = last_word(column)
-        if column in taken or nested(cells) or not len(cells) or counts_or_measures(column):
-            continue
-        if names_id(column):
+        if column in taken or nested(cells) or not len(cells) or names_id(column):
             continue
         counts = cells.map(normalize_value).value_counts()
         numbers = not np.isnan(numbers_of(counts.index.tolist())).any()
@@ -639,6 +648,8 @@ def _verdict_columns(
         if numbers and not fractions and len(counts) == len(table) > _FEW:
             continue  # numbers of rows
         words = (not known.unknown and known.is_binary) or set(counts.index) <= {*outcomes}
+        if counts_or_measures(column) and (numbers or not words):
+            continue
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
         likely = 2 * _is_named(column) + (not numbers)
@@ -701,8 +712,13 @@ def _with_roles(
         yield 0.0, replace(options, item=(*key, judged))
         yield 1.0, replace(options, ignore=(*options.ignore, column))
         return
-    for role, cost in _roles(table, column).items():
-        if role in options.mapping:
+    roles = _roles(table, column)
+    if _labels_vary(table, key, error.names):
+        roles = {"rater": 0.0} | {role: cost + 0.5 for role, cost in roles.items()}
+    for role, cost in roles.items():
+        if role in options.mapping or column in options.mapping.values():
+            continue
+        if role == "rater" and "label" not in error.names:
             continue
         if role == "condition":
             yield cost, replace(options, factors=(*options.factors, column))
@@ -712,6 +728,16 @@ def _with_roles(
             yield cost, replace(options, ignore=(*options.ignore, column))
         else:
             yield cost, replace(options, mapping={**options.mapping, role: column})
+
+
+def _labels_vary(table: pd.DataFrame, item: Sequence[str], mapping: Mapping[str, str]) -> bool:
+    """Whether rows of one item have one verdict and several labels, as raters give them."""
+    label = mapping.get("label", "")
+    verdict = next((mapping[v] for v in VERDICTS if v in mapping), "")
+    if not {label, verdict, *item} <= set(table):
+        return False
+    base = group_codes(table, list(item))
+    return varies(base, table[label]) and not varies(base, table[verdict])
 
 
 def _is_text(column: pd.Series) -> bool:
@@ -727,12 +753,13 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     if not levels or has_nested_values(cells):
         return {}  # its parts stand elsewhere
     if len(levels) > 50 or names_judged(column, cells):
-        return {"item": 0.0, "unused": 0.5, "condition": 2.0}
+        return {"item": 0.0, "unused": 0.5}
     if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         whole = sorted(int(v) for v in set(cells))
         numbered = whole[:1] in ([0], [1]) and all(b == a + 1 for a, b in pairwise(whole))
         return {"replicate": 0.0 if numbered else 1.0, "condition": 1.0, "item": 1.0}
-    costs = {"condition": 1.0, "system": 1.0, "criterion": 1.0, "item": 2.0}
+    costs = {"item": 2.0, "system": 1.0, "criterion": 1.0}
+    costs |= {"condition": 1.0} if len(levels) <= _MOST_CONDITIONS else {}
     if PLACE in table and "[]" not in column:  # of the record that holds the list
         costs |= {"condition": 0.5, "item": 1.2}
     raters = [kind_of_rater(v) == "judge" for v in levels]

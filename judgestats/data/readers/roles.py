@@ -204,7 +204,8 @@ def understand(
     criteria: list[str] = []
     for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
         if folded(column) in CRITERIA and varies(base, table[column]):
-            criteria.append(column)
+            own = _are_parts(table[column], base)  # rubrics of one item, which no other has
+            (parts if own else criteria).append(column)
         elif (
             folded(column) in PARTS
             and not item
@@ -245,7 +246,7 @@ def understand(
             open_.append(column)
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
-        raise UndecidedError(source, open_, parts_of_key, table)
+        raise UndecidedError(source, open_, parts_of_key, table, names)
     listed = [*stated, *criteria, *(c for c in factors if folded(c) in CRITERIA), ""]
     return ColumnRoles(
         item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0]
@@ -258,6 +259,14 @@ def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
     if len(distinct) < 2:
         return False
     return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
+
+
+def _are_parts(column: pd.Series, base: NDArray[np.int64]) -> bool:
+    """Whether each level is of one group alone, and groups have several."""
+    levels, distinct = pd.factorize(_hashable(column), use_na_sentinel=False)
+    groups = int(base.max(initial=-1)) + 1
+    pairs = len(pd.unique(base * len(distinct) + levels))
+    return 1 < groups < pairs == len(distinct)
 
 
 def varies_in_lists(table: pd.DataFrame, column: str, place: str) -> bool:
@@ -398,8 +407,10 @@ class UndecidedError(InputError):
         columns: Sequence[str],
         item: Sequence[str],
         table: pd.DataFrame,
+        names: Mapping[str, str],
     ) -> None:
-        self.columns, self.item, self.table = tuple(columns), tuple(item), table
+        self.columns, self.item = tuple(columns), tuple(item)
+        self.table, self.names = table, dict(names)
         self.examples = ", ".join(
             f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(_hashable(table[c].dropna()))[:3])}"
             " ...)"

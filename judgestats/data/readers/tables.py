@@ -78,6 +78,7 @@ from judgestats.data.verdict_kinds import (
 )
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
+from judgestats.results.records import CRITERIA
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason", "request_order")
@@ -582,7 +583,7 @@ def _columns(
     systems = systems_of_answers(table, understanding, names)
     parts = [
         c for c in understanding.item
-        if c in systems or folded(c) in PARTS | TRIALS or names_judged_text(c)
+        if c in systems or folded(c) in PARTS | TRIALS | CRITERIA or names_judged_text(c)
     ]  # fmt: skip
     own = tuple(c for c in understanding.item if c not in parts)
     systems = systems or [c for c in understanding.item if folded(c) in SYSTEMS]
