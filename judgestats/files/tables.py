@@ -7,8 +7,9 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def workbook_table(path: Path, sheet: str = "") -> pd.DataFrame:
     """
     filled = workbook_sheets(path, sheet)
     name = _one_of(path, sheet, list(filled), "sheet")
+    _refuse_second_header(path, filled[name][:_MOST_TITLES])
     header, *rows = filled[name]
     columns = [f"column {i + 1}" if c is None else clean(str(c)) for i, c in enumerate(header)]
     guarded.unlike_names(path, columns)
@@ -439,10 +441,31 @@ def header_of(path: Path, separator: str, meter: guarded.Meter) -> tuple[str, li
             f"{path}: the first row has 1 cell, row {line} has {cells[begin]}. Delete the rows "
             f"above the header: tail -n +{line} {command_word(path)} > table.csv"
         )
+    _refuse_second_header(path, list(islice(csv.reader(lines, delimiter=separator), _MOST_TITLES)))
     meter.columns(len(header))
     header = [name or f"Unnamed: {i}" for i, name in enumerate(header)]  # as pandas calls them
     guarded.unlike_names(path, header)
     return separator, header
+
+
+def _refuse_second_header(path: Path, rows: Sequence[Sequence[Any]]) -> None:
+    """Refuse rows below the header that name the columns of numbers again."""
+    header, *below = [["" if c is None else str(c) for c in row] for row in rows]
+    for n in (2, 1):
+        top, columns = below[:n], list(zip_longest(*below[n:], fillvalue=""))
+        numbers = [i for i, cells in enumerate(columns) if all(map(_NUMBER.fullmatch, cells))]
+        names = [row[i] if i < len(row) else "" for row in top for i in numbers]
+        again = any(c and c in cells for row in top for c, cells in zip(row, columns, strict=False))
+        named = all(name.strip() and not _NUMBER.fullmatch(name) for name in names)
+        if len(below) < 2 * n + 2 or len(numbers) < 2 or again or not named:
+            continue
+        way = f"Delete rows 2 to {n + 1}: sed 2,{n + 1}d {command_word(path)} > table.csv"
+        if not all(header) or any("\n" in cell for row in (header, *top) for cell in row):
+            way = "Write one row of names."
+        raise InputError(f"{path}: the header has {n + 1} rows. {way}")
+
+
+_NUMBER = re.compile(r"\s*-?\d+(?:[.,]\d+)?\s*")
 
 
 def _with_points(column: pd.Series) -> pd.Series:

@@ -244,16 +244,14 @@ def test_other_json_is_shown_as_a_tree_and_the_suggested_map_works(tmp_path):
         assert found["status"].eq("ok").all(), name
 
 
-def test_several_nested_criteria_are_suggested_at_once_and_items_are_called_items(tmp_path):
+def test_several_nested_criteria_are_read_at_once_and_items_are_called_items(tmp_path):
     path = tmp_path / "nested.json"
     rows = [
         {"id": f"i{i}", "scores": {"tone": {"value": 2 + i}, "depth": {"value": 6 - i}}}
         for i in range(4)
     ]
     path.write_text(json.dumps(rows))
-    with pytest.raises(InputError, match="--wide criterion=") as refused:
-        read_judgments(path)
-    judged = read_judgments(path, **refused.value.answers[0].options.set_options())
+    judged = read_judgments(path)
     assert set(judged["condition"]) == {"judge, criterion=tone", "judge, criterion=depth"}
     assert judged["score"].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 4.0, 3.0]
     path.write_text(json.dumps({"examples": [{"input": "1 + 1 =", "target": "2 of them"}] * 3}))

@@ -67,13 +67,13 @@ SIDES = tuple(
 PARTS = {
     *(side for pair in SIDES for side in pair), "model", "turn", "responseid", "answerid",
     "answermodel", "responsemodel", "generator", "candidate", "system", "modelid", "sysid",
-    "output", "author", "responseindex", "subset", "doc", "document",
+    "systemid", "output", "author", "responseindex", "subset", "doc", "document",
 }  # fmt: skip
 """Names (folded) of what is part of an item where it varies within what the id names."""
 
 SYSTEMS = {
     "model", "answermodel", "responsemodel", "generator", "author", "candidate", "system",
-    "modelid", "sysid",
+    "modelid", "sysid", "systemid",
 }  # fmt: skip
 """Those of them that say which system answered."""
 
@@ -202,7 +202,7 @@ def resolve_columns(
         if ours not in {"raw_text", "explanation", "reason"}:
             hits = [h for h in hits if not _objects(table[h])]
         if ours == "label" and not verdict_named:
-            hits = [h for h in hits if not len(table) or nested(table[h]) or table[h].nunique() > 1]
+            hits = [h for h in hits if not _is_constant(table[h])]
         if ours == "judge" and not verdict_named:
             hits = [h for h in hits if not _says_pass_or_fail(table[h])]
             hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
@@ -254,7 +254,9 @@ _OF_JUDGES = re.compile(
     r"|(?:gpt|claude|gemini|llama|mistral|qwen|deepseek)[\w.\-]*$)",
     re.IGNORECASE,
 )
-_IDS = re.compile(r"(?:.*[\W_])?(\w+?)(?:[\W_]+(?:id|ID|Id)|(?<=[a-z])I[dD])")
+_IDS = re.compile(
+    r"(?:.*[\W_])?(\w+?)(?:[\W_]+(?:id|ID|Id|[Nn]o\.?|[Nn]r\.?|[Nn]umber)|\s*#|(?<=[a-z])I[dD])"
+)
 _OF_NO_ITEMS = re.compile(
     r"(?:judge|model|llm|rater|annotat\w+|user|worker|person|reviewer|evaluator|grader"
     r"|customer|author|labell?er|session|conversation|thread|chat|turn|run|trace|span|parent"
@@ -318,8 +320,7 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     None where the id may number rows: it differs in every row, and another text repeats. Next to a
     question it has to go with an answer that differs in every row.
     """
-    free = [str(c) for c in table.columns if c not in used]
-    free = [c for c in free if len(table) < 2 or nested(table[c]) or table[c].nunique() > 1]
+    free = [str(c) for c in table.columns if c not in used and not _is_constant(table[c])]
     ids = [m for c in free if (m := _IDS.fullmatch(c))]
     named = [m[0] for m in ids if not _OF_NO_ITEMS.search(m[1])]
     named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]
@@ -336,6 +337,11 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
         levels = [table[c].nunique() for c in texts if not nested(table[c])]
         numbers_rows = any(n * REPEATED <= len(table) <= n * _FEW_EACH for n in levels)
     return "" if numbers_rows else named[0]
+
+
+def _is_constant(column: pd.Series) -> bool:
+    """Whether several rows all hold the same."""
+    return len(column) > 1 and not nested(column) and len(pd.unique(column)) == 1
 
 
 def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,10 @@ class Layout:
         patterns = (*self.signature, *self.verdict, *self.label, *own)
         return any(re.fullmatch(p, c) for p in patterns if p for c in (column, base))
 
+    def holds_labels(self, column: str) -> bool:
+        """Whether a column holds human labels."""
+        return any(re.fullmatch(pattern, column) for pattern in self.label)
+
     def stems(self, columns: Collection[str]) -> set[str] | None:
         """The names that the groups of the signature share; None where it does not fit."""
         shared: set[str] = set()
@@ -169,6 +173,7 @@ def flatten_record(
     each: str = "",
     *,
     wanted: Callable[[str], bool] = lambda _: True,
+    whole: Callable[[str], bool] = lambda _: False,
     at: str = "",
 ) -> Iterator[dict[str, Any]]:
     """The rows of a record: one, or one per entry of a list, with every leaf by its path.
@@ -181,6 +186,8 @@ def flatten_record(
         positions of objects, or numbers and words themselves.
     wanted : callable
         Which paths are kept.
+    whole : callable
+        Which lists stay one leaf.
     at : str
         What paths begin with.
 
@@ -196,7 +203,7 @@ def flatten_record(
     [{'id': 1, 'runs[]': 0, 'runs[].score': 2}, {'id': 1, 'runs[]': 1, 'runs[].score': 3}]
     """
     listed, _, deeper = each.partition("[].")
-    leaves = dict(_leaves(record, "", listed))
+    leaves = dict(_leaves(record, "", lambda path: path == listed or whole(path)))
     entries = leaves.pop(listed, None) if each else None
     leaves = {at + k: v for k, v in leaves.items() if wanted(at + k)}
     if not isinstance(entries, list):
@@ -209,13 +216,15 @@ def flatten_record(
             yield {**leaves, inner: entry}
             continue
         own = entry if isinstance(entry, Mapping) else {}
-        for row in flatten_record(own, deeper, wanted=wanted, at=f"{inner}."):
+        for row in flatten_record(own, deeper, wanted=wanted, whole=whole, at=f"{inner}."):
             yield {**leaves, inner: position, **row}
 
 
-def _leaves(value: Any, path: str, listed: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Every leaf with its path; the list at `listed` is one leaf."""
-    if isinstance(value, list) and path and path != listed and depth < _DEPTH:
+def _leaves(
+    value: Any, path: str, whole: Callable[[str], bool] = lambda _: False, depth: int = 0
+) -> Iterator[tuple[str, Any]]:
+    """Every leaf with its path; a list that stays `whole` is one leaf."""
+    if isinstance(value, list) and path and depth < _DEPTH and not whole(path):
         pairs = _pairs(value)
         if pairs is not None:
             value = pairs
@@ -223,7 +232,7 @@ def _leaves(value: Any, path: str, listed: str, depth: int = 0) -> Iterator[tupl
             value, path = value[0], f"{path}[]"
     if isinstance(value, Mapping) and depth < _DEPTH:
         for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key), listed, depth + 1)
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key), whole, depth + 1)
     else:
         yield path, value
 
@@ -361,7 +370,7 @@ def read_export(
     rows = [
         {_RECORD: str(number), **around, **row}
         for number, record in enumerate(records, start=1)
-        for row in flatten_record(record, layout.each, wanted=serves)
+        for row in flatten_record(record, layout.each, wanted=serves, whole=layout.holds_labels)
     ]
     table = pd.DataFrame(rows).astype(object)
     table = table.where(table.notna(), None)
@@ -428,7 +437,7 @@ def _around(document: Any, layout: Layout) -> dict[str, Any]:
     if not first or not isinstance(document, Mapping):
         return {}
     outer = {k: v for k, v in document.items() if k != first}
-    return {p: v for p, v in _leaves(outer, "", "") if layout.serves(p) and not isinstance(v, list)}
+    return {p: v for p, v in _leaves(outer, "") if layout.serves(p) and not isinstance(v, list)}
 
 
 def _document_path(document: Any, layout: Layout) -> str:
@@ -639,12 +648,16 @@ def _with_labels(part: pd.DataFrame, table: pd.DataFrame, column: str) -> pd.Dat
     listed = []
     for cell, state, users in zip(cells, states, names, strict=True):
         answers = cell if isinstance(cell, list) else []
-        by = dict(enumerate(users)) if isinstance(users, list) else {}
-        sent = dict(enumerate(state)) if isinstance(state, list) else {}
+        by = users if isinstance(users, list) else []
+        sent = state if isinstance(state, list) else []
+        given = [
+            a if isinstance(a, Mapping) else {"value": a, "user_id": user, "status": status}
+            for a, user, status in zip_longest(answers, by, sent)
+        ]
         listed.append({
-            f"rater {by.get(k, k + 1)}": answer
-            for k, answer in enumerate(answers)
-            if sent.get(k, "submitted") == "submitted"
+            f"rater {one.get('user_id') or k}": one.get("value")
+            for k, one in enumerate(given, start=1)
+            if (one.get("status") or "submitted") == "submitted"
         })  # fmt: skip
     return pd.concat([part, pd.DataFrame(listed, index=part.index)], axis=1)
 

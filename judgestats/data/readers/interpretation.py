@@ -8,7 +8,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, pairwise
+from itertools import count, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -454,14 +454,14 @@ def proposed_paths(
     """The question of which paths of a JSON document hold what; the error itself if none does."""
     leaves = leaf_paths(document)
     lists = {"", *(path[: m.start()] for path in leaves for m in re.finditer(r"\[\]", path))}
-    answers: list[Answer] = []
-    for name in sorted(lists, key=lambda p: (-p.count("[]"), p)):
+    found_in: list[tuple[Answer, ...]] = []
+    for name in sorted(lists, key=lambda p: (-p.count("[]"), not p, p)):
         inside = [p for p in leaves if p.startswith(f"{name}[]") or (not name and "[]" not in p)]
         if not inside:
             continue
         table = pd.DataFrame(projected(document, inside[:1])).infer_objects()
         table = table[[c for c in table if not nested(table[c])]]
-        if table.empty or len(answers) >= _MOST_ANSWERS:
+        if table.empty or len(found_in) >= _MOST_ANSWERS:
             continue
         label = next((c for c in map(str, table) if last_word(c) in _LABELS), "")
         said = TableOptions(mapping={"label": label} if label else {})
@@ -471,7 +471,8 @@ def proposed_paths(
             if not name or any(p.startswith(f"{name}[]") for p in one.mapping.values())
         ]
         found = _question(source, table, seeds, error, read)
-        answers += found.answers if isinstance(found, OpenQuestionError) else ()
+        found_in += [found.answers] if isinstance(found, OpenQuestionError) else []
+    answers = [one for own in zip_longest(*found_in) for one in own if one]  # the first of each
     if not answers:
         return error
     return OpenQuestionError(source, _UNCERTAIN, tuple(answers[:_MOST_ANSWERS]))
@@ -491,7 +492,7 @@ def _question(
     number = count()
     queue = [(cost, next(number), one) for cost, one in seeds]
     heapq.heapify(queue)
-    answers: dict[str, Answer] = {}
+    answers: dict[int, Answer] = {}
     refusals: dict[str, TableOptions] = {}
     left = max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
     while queue and left and len(answers) < _MOST_ANSWERS:
@@ -516,8 +517,8 @@ def _question(
         except InputError as refused:
             refusals.setdefault(str(refused), options)
         else:
-            said = _meaning(options)
-            answers.setdefault(said, Answer(meaning=said, options=options, preview=preview(frame)))
+            one = Answer(meaning=_meaning(options), options=options, preview=preview(frame))
+            answers.setdefault(_judgments_in(frame), one)
     if not answers:
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error
@@ -529,6 +530,17 @@ def _question(
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
         question = f"{error.examples} {verb} within one {' + '.join(error.item)}. What {them}?"
     return OpenQuestionError(source, question, tuple(answers.values()))
+
+
+_JUDGED = ("condition", "order", "replicate", "status", "score", "choice", "label", "author")
+
+
+def _judgments_in(frame: pd.DataFrame) -> int:
+    """The same number for frames with the same judgments, whatever their items are called."""
+    held = frame[[c for c in frame if c in _JUDGED or str(c).startswith("label_")]].astype(str)
+    own = held.assign(**{c: pd.factorize(frame[c])[0] for c in ("item_id", "cluster")})
+    hashed = pd.util.hash_pandas_object(own.sort_index(axis=1), index=False)
+    return hash((*map(str, own), *hashed))
 
 
 def _meaning(options: TableOptions) -> str:
@@ -758,8 +770,8 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
         whole = sorted(int(v) for v in set(cells))
         numbered = whole[:1] in ([0], [1]) and all(b == a + 1 for a, b in pairwise(whole))
         return {"replicate": 0.0 if numbered else 1.0, "condition": 1.0, "item": 1.0}
-    costs = {"item": 2.0, "system": 1.0, "criterion": 1.0}
-    costs |= {"condition": 1.0} if len(levels) <= _MOST_CONDITIONS else {}
+    costs = {"condition": 1.0} if len(levels) <= _MOST_CONDITIONS else {}
+    costs |= {"system": 1.0, "criterion": 1.0, "item": 2.0}
     if PLACE in table and "[]" not in column:  # of the record that holds the list
         costs |= {"condition": 0.5, "item": 1.2}
     raters = [kind_of_rater(v) == "judge" for v in levels]

@@ -390,7 +390,7 @@ ORDERS = {"orig", "original", "swap", "swapped", "ab", "ba", "forward", "reverse
 """Words for one of two orders of presentation."""
 
 _NAMED_RUN = re.compile(
-    r"(?:(?:score|rating|grade|verdict|judg\w+|result|label|choice|winner)[\s_.\-]+)?"
+    r"(?:(?:score|rating|grade|verdict|judg\w+|llm|result|label|choice|winner)[\s_.\-]+)?"
     r"(?:run|rep|repeat|replicate|trial|attempt|epoch)[\s_.\-]*\d+"
     r"(?:[\s_.\-]+(?:score|rating|grade|verdict|judg\w+|result|label|choice|winner))?",
     re.IGNORECASE,
@@ -528,6 +528,8 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
         return f"{CROSSED[0]}={','.join(crossed)}"
     named = [c for c in rest if criteria_names([c, c])]
     alike = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
+    beside = tuple(f"{c}{mark}" for c in named for mark in " _.-/")
+    named = [c for c in named if not c.startswith(beside)]  # reasons, and calls
     numbers = [c for c in named if pd.api.types.is_numeric_dtype(table[c])]
     whole = [c for c in named if c in numbers or c in alike]
     several = len(whole) > 1 and len(whole) == len(named) and set(alike) <= set(named)

@@ -214,8 +214,14 @@ LAYOUTS: tuple[Layout, ...] = (
         judge=r".+\.suggestion\.agent", confidence=r".+\.suggestion\.score",
     ),
     Layout(
+        name="argilla-records", about="Argilla records",
+        signature=(r"suggestions\.([^.]+)\.value", r"responses\.([^.\[]+).*"),
+        item=("id",), verdict=(r"suggestions\.([^.]+)\.value",), label=(r"responses\.([^.\[]+)",),
+        judge=r"suggestions\..+\.agent", confidence=r"suggestions\..+\.score",
+    ),
+    Layout(
         name="giskard-rag", about="a Giskard RAG report",
-        signature=("correctness", "correctness_reason", "assistant_answer"),
+        signature=("correctness", "correctness_reason", "(?:assistant|agent)_answer"),
         item=("id",), verdict=("correctness",), explanation="correctness_reason",
     ),
     Layout(

@@ -431,6 +431,8 @@ ENDINGS = (
     ".sqlite3",
 )  # fmt: skip
 """Of tables; the text forms also with ``.gz`` or ``.zst``."""
+BLOCK = "@block"
+"""Column with the key of the list that a record is from."""
 _FEWEST_RECORDS = 3
 _SHARED_KEYS = 0.6
 
@@ -496,9 +498,9 @@ def table_of(
     value = guarded.json_document(path)
     if any("[]" in p for p in paths):
         return pd.DataFrame(projected(value, paths))
+    value = _unpack_records(value)
     if isinstance(value, dict) and _is_columns(value):
         return pd.DataFrame(value)
-    value = _unpack_records(value)
     if not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
         raise guarded.NoTableError(f"{path}: expected a JSON list of objects, one per judgment.")
     return _frame(path, value)
@@ -518,16 +520,24 @@ def _frame(path: Path, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _unpack_records(value: Any) -> Any:
-    """The records of an object that has one for each id, with the id; else the value itself."""
-    if not isinstance(value, dict) or len(value) < _FEWEST_RECORDS:
+    """The records of an object with one for each id, or lists of them by group; else the value."""
+    if not isinstance(value, dict) or len(value) < 2:
         return value
-    records = list(value.values())
+    groups = [(key, _unpack_records(own)) for key, own in value.items()]
+    if all(isinstance(own, list) and own for _, own in groups):
+        if _alike([own[0] for _, own in groups]):
+            return [{BLOCK: key, **record} for key, own in groups for record in own]
+    elif len(value) >= _FEWEST_RECORDS and _alike(list(value.values())):
+        return [{"id": key, **record} for key, record in value.items()]
+    return value
+
+
+def _alike(records: Sequence[Any]) -> bool:
+    """Whether objects share most of their keys."""
     if not all(isinstance(r, dict) and r for r in records):
-        return value
+        return False
     shared = [len(r.keys() & s.keys()) / len(r.keys() | s.keys()) for r, s in pairwise(records)]
-    if median(shared) < _SHARED_KEYS:
-        return value
-    return [{"id": key, **record} for key, record in value.items()]
+    return median(shared) >= _SHARED_KEYS
 
 
 def _is_columns(value: Mapping[str, Any]) -> bool:

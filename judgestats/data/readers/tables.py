@@ -65,6 +65,7 @@ from judgestats.data.readers.roles import (
     UNVARYING,
     ColumnRoles,
     UndecidedError,
+    has_nested_values,
     names_judged_text,
     understand,
     varies_in_lists,
@@ -399,7 +400,7 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
     if verdict_columns:
         return _with_people(table, names, options)
     if not runs:
-        return _with_people(table, names, _with_criteria(table, names, options))
+        return _with_people(table, names, _with_criteria(source, table, names, options))
     spec = f"run={','.join(runs)}"
     if other := next((names[v] for v in VERDICTS if v in names), ""):
         label = (
@@ -415,21 +416,39 @@ def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -
     return replace(options, wide=(spec,))
 
 
+_OVERALL = frozenset({"success", "outcome", "decision", "correct", "passed", "pass"})
+"""Names (folded) of verdicts that may sum up those on criteria."""
+_OF_VERDICTS = frozenset({"score", "scores", "rating", "ratings", "grade", "grades", "verdicts"})
+"""Names (folded) of objects that hold a verdict for each criterion."""
+
+
 def _with_criteria(
-    table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
+    source: Path | str, table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
 ) -> TableOptions:
     """The options with a column for each criterion, where no column holds the verdicts of all."""
-    if {*VERDICTS, "raw_text", "label"} & set(names):
+    verdict = next((names[v] for v in VERDICTS if v in names), "")
+    if {"raw_text", "label"} & set(names) or verdict in options.mapping.values():
+        return options
+    if verdict and folded(verdict) not in _OVERALL and not has_nested_values(table[verdict]):
         return options
     taken = {*names.values(), *options.item, *options.factors, *options.ignore}
-    spec = criteria_columns(table, taken)
+    trees = [
+        c for c in map(str, table) if folded(c) in _OF_VERDICTS and has_nested_values(table[c])
+    ]
+    spec = criteria_columns(with_leaves(table, trees), taken)
     if not spec:
         return options
     mapping = dict(options.mapping)
     if "item_id" not in names and not options.item:
         texts = [str(c) for c in table if names_question(str(c)) and table[c].is_unique]
         mapping |= {"item_id": texts[0]} if len(texts) == 1 else {}
-    return replace(options, mapping=mapping, wide=(spec,))
+    stacked = replace(options, mapping=mapping, wide=(spec,))
+    if verdict:
+        raise row_checks.FurtherQuestionError(
+            f"{source}: {verdict!r} and a column for each criterion seem to hold verdicts.",
+            [stacked, replace(options, mapping={**mapping, "verdict": verdict})],
+        )
+    return stacked
 
 
 def _with_people(

@@ -254,11 +254,6 @@ def _open_separated(
         meter = Meter(path, "CSV", ONE_PASS)
         likely = SEPARATORS[path.suffix.lower()]
         separator, header = header_of(path, likely, meter)
-    if separator not in SEPARATORS.values():
-        raise InputError(
-            f"{path}: one pass reads CSV with commas or tabs, this one has {separator!r}. Use "
-            "--stream no."
-        )
     names = _roles(path, header, mapping, factors)
     kinds = {c: pa.float64() if o in _NUMBERS else pa.string() for o, c in names.items()}
     kinds |= {names[o]: pa.int64() for o in ("replicate",) if o in names}
