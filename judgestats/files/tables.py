@@ -398,6 +398,7 @@ def separated_table(
             keep_default_na=False,
             na_values=gaps,
         )
+    table = table.dropna(how="all", ignore_index=True)  # rows that a spreadsheet left empty
     return table if separator == "," else table.apply(_with_points)
 
 

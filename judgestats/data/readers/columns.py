@@ -300,7 +300,18 @@ def of_people(name: str) -> bool:
     if not words:
         return False
     distilled = words[0] in {"teacher", "rater"} and "model" in name.casefold()
-    return not distilled and not (_OF_JUDGES.match(name) and words[0].startswith("label"))
+    return not distilled and not (of_judges(name) and words[0].startswith("label"))
+
+
+def of_judges(name: str) -> bool:
+    """Whether a column's name says that a judge gave what it holds.
+
+    Examples
+    --------
+    >>> of_judges("llm_score"), of_judges("gpt-4o"), of_judges("score")
+    (True, True, False)
+    """
+    return _OF_JUDGES.match(name) is not None
 
 
 def names_id(name: str) -> bool:
@@ -354,9 +365,9 @@ def _lone_verdict(table: pd.DataFrame, names: Mapping[str, str], used: Collectio
         c for c in rest
         if may_hold_verdicts(table[c]) or any(len(_few_words(table[c]) & w) > 1 for w in words)
     ]  # fmt: skip
-    of_judges = [c for c in rest if _OF_JUDGES.match(c)]
-    paired = [c for c in of_judges if any(_noun(c) == _noun(p) for p in people if _noun(c))]
-    named = [c for c in like if c in of_judges and _noun(c) not in ALIASES["confidence"]]
+    judged = [c for c in rest if of_judges(c)]
+    paired = [c for c in judged if any(_noun(c) == _noun(p) for p in people if _noun(c))]
+    named = [c for c in like if c in judged and _noun(c) not in ALIASES["confidence"]]
     if len(paired) == 1 and set(named) <= set(paired):
         return paired[0]
     return named[0] if len(named) == 1 == len(like) else ""
@@ -573,6 +584,7 @@ _ITEM_TEXTS_QUESTIONS = (
     "query",
     "userinput",
     "request",
+    "problem",
 )
 _ANSWERS = ("answer", "response", "output", "modeloutput", "modelanswer", "modelresponse",
             "actualoutput", "answertext", "responsetext", "generation", "text")  # fmt: skip

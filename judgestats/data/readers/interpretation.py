@@ -37,6 +37,7 @@ from judgestats.data.readers.json_paths import PLACE, ROW, leaf_paths, projected
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
     ANSWERS,
+    ENTRIES,
     ColumnRoles,
     UndecidedError,
     counts_or_measures,
@@ -354,6 +355,7 @@ _MOST_TRIED: Final = 24
 _MOST_CELLS: Final = 2_000_000
 _MOST_SCORES: Final = 101
 _MOST_CONDITIONS: Final = 12
+_FEWEST_ROWS: Final = 10
 _FEW: Final = 20
 _LONG: Final = 40
 _VERDICT_WORDS = frozenset(
@@ -523,7 +525,8 @@ def _question(
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error
         [(why, options)] = refusals.items()
-        added = f" Add {shlex.join(words)}." if (words := options.words()) else ""
+        words = [] if options.parse else options.words()
+        added = f" Add {shlex.join(words)}." if words else ""
         return InputError(why + added)
     question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
     if isinstance(error, UndecidedError):
@@ -687,7 +690,9 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
     for column in map(str, table.columns):
         cells = table[column]
         word = last_word(column)
-        if column in taken or column.startswith(PLACE) or nested(cells) or cells.isna().any():
+        if column in taken or column.startswith(PLACE) or cells.isna().any():
+            continue
+        if has_nested_values(cells):
             continue
         named = bool(_ITEM_WORDS.search(word))
         distinct = pd.unique(cells)
@@ -697,7 +702,8 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         repeated |= word in {"comment", "text"} and levels == len(table)
         if fractions or (counts_or_measures(column) and not (named or repeated)):
             continue
-        if levels < 2:
+        few_numbers = len(table) < _FEWEST_ROWS and pd.api.types.is_numeric_dtype(cells)
+        if levels < 2 or (few_numbers and not named):
             continue
         if levels <= _MOST_ANSWERS and not named and may_hold_verdicts(cells):
             continue
@@ -716,8 +722,9 @@ def _with_roles(
 ) -> Iterator[tuple[float, TableOptions]]:
     """The options with each role that the first open column may have."""
     texts = {c: c in table and _is_text(table[c]) for c in error.columns}
-    texts |= {c: True for c in texts if last_word(c) in ANSWERS - SYSTEMS}
-    column = min(error.columns, key=lambda c: texts[c])
+    texts |= {c: True for c in texts if last_word(c) in ANSWERS | ENTRIES - SYSTEMS}
+    unique = {c: c in table and not nested(table[c]) and table[c].is_unique for c in texts}
+    column = min(error.columns, key=lambda c: (texts[c], c.endswith("[]"), unique[c]))
     key = error.item
     if texts[column]:
         judged = PLACE if PLACE in table and "[]" in column else column

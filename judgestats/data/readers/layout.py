@@ -17,6 +17,7 @@ from judgestats.data.readers.columns import (
     may_hold_verdicts,
     names_id,
     nested,
+    of_judges,
     of_people,
 )
 from judgestats.data.readers.roles import counts_or_measures, last_word, names_model
@@ -520,7 +521,7 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     'criterion=tone,clarity'
     """
     rest = [str(c) for c in table.columns if c not in taken]
-    if any(of_people(c) for c in rest):
+    if any(of_people(c) or of_judges(c) for c in rest):
         return ""  # human labels stand among them: whose is what has to be said
     if crossed := systems_by_criterion(rest):
         if all(map(names_model, (system for system, _ in crossed.values()))):
@@ -660,8 +661,9 @@ _OF_ANSWERS = re.compile(r"(?:^|[\W_])(?:answer|response|output|sys(?:tem)?|mode
 _OF_REPLIES = re.compile(r"(?:reply|response|output|completion|answer|content)s?$")
 _MARK = r"\A\[(PASS|FAIL|ERROR)\]"
 """How outputs begin in a table of promptfoo without a column of statuses."""
+_POINTS = r"\A\s*(\d{1,3}(?:\.\d+)?)(?=\s*(?:[-:(]|$))"
+"""How replies begin whose first word is a number of points."""
 _MOST = 20
-_SHOWN = 8
 
 
 def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -707,6 +709,11 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
     like = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
     people = [c for c in like if of_people(c)]
     judges = _one_vocabulary(table, [c for c in like if c not in people])
+    machines = [c for c in judges if of_judges(c.rpartition(".")[2])]
+    if len(machines) == 1 < len(judges) and not people:  # among people by their names
+        others = [c for c in judges if c not in machines]
+        one = {"verdict": machines[0]}
+        yield {"mapping": one, "wide": (f"person={','.join(others)}",)}
     labels = (f"person={','.join(people)}",) if people and not label else ()
     if crossed := systems_by_criterion(judges):
         yield from ({"wide": (f"{role}={','.join(crossed)}", *labels)} for role in CROSSED)
@@ -718,12 +725,14 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
         for role in roles:
             yield {"wide": (f"{role}={','.join(judges)}", *labels)}
     if len(judges) == 1 and labels:
-        one = {"label": people[0]} if len(people) == 1 else {}
-        yield {"mapping": {"verdict": judges[0], **one}, "wide": () if one else labels}
+        whose = {"label": people[0]} if len(people) == 1 else {}
+        yield {"mapping": {"verdict": judges[0], **whose}, "wide": () if whose else labels}
     if label and not judges:
         yield {"mapping": {"verdict": label}}
     texts = [c for c, seen in cells.items() if seen and sum(map(len, seen)) > 30 * len(seen)]
     replies = [c for c in rest if _OF_REPLIES.search(last_word(c))]
+    for text in (c for c in replies if all(re.match(_POINTS, v) for v in cells[c])):
+        yield {"mapping": {"raw_text": text}, "parse": _POINTS}
     for text in texts if len(texts) == 1 else replies[:1]:
         yield {"mapping": {"raw_text": text}, "parse": protocol_of(table[text])}
 
@@ -777,7 +786,7 @@ def _one_vocabulary(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """Those that say what another one says too; all where no two do and there is only one."""
     words = {c: _words_of(c, table[c]) for c in columns}
     kept = [c for c in columns if any(_alike(words[c], words[d]) for d in columns if d != c)]
-    return (kept or list(columns)[:1])[:_SHOWN]
+    return kept or list(columns)[:1]
 
 
 def _words_of(name: str, column: pd.Series) -> set[str]:

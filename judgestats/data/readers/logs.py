@@ -520,21 +520,42 @@ def _frame(path: Path, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _unpack_records(value: Any) -> Any:
-    """The records of an object with one for each id, or lists of them by group; else the value."""
+    """The records in an object: by id, by group, by columns, or in its only list; else the value.
+
+    Words next to the only list are the same for all of its records.
+    """
+    if isinstance(value, list) and len(value) > 1 and _are(list, value):
+        value = {"columns": value[0], "data": value[1:]}
     if not isinstance(value, dict) or len(value) < 2:
         return value
-    groups = [(key, _unpack_records(own)) for key, own in value.items()]
-    if all(isinstance(own, list) and own for _, own in groups):
-        if _alike([own[0] for _, own in groups]):
-            return [{BLOCK: key, **record} for key, own in groups for record in own]
-    elif len(value) >= _FEWEST_RECORDS and _alike(list(value.values())):
+    names, rows = value.get("columns"), value.get("data")
+    if _are(str, names) and _are(list, rows) and all(len(row) == len(names) for row in rows):
+        return [dict(zip(names, row, strict=True)) for row in rows]
+    own = list(value.values())
+    if _are(dict, own) and len({*map(tuple, own)}) == 1 and "0" in own[0]:  # columns of a frame
+        return [{name: cells[row] for name, cells in value.items()} for row in own[0]]
+    groups = {key: _unpack_records(records) for key, records in value.items()}
+    lists = {key: records for key, records in groups.items() if _are(dict, records)}
+    if len(lists) == len(value) and _alike([records[0] for records in lists.values()]):
+        return [{BLOCK: key, **record} for key, records in lists.items() for record in records]
+    if len(value) >= _FEWEST_RECORDS and _alike(own):
         return [{"id": key, **record} for key, record in value.items()]
+    if len(lists) == 1 and not any(
+        isinstance(v, list) and v for v in own if v not in lists.values()
+    ):
+        words = {key: word for key, word in value.items() if isinstance(word, str)}
+        return [{**words, **record} for records in lists.values() for record in records]
     return value
+
+
+def _are(kind: type, values: Any) -> bool:
+    """Whether values are a list of one kind, and not an empty one."""
+    return isinstance(values, list) and bool(values) and all(isinstance(v, kind) for v in values)
 
 
 def _alike(records: Sequence[Any]) -> bool:
     """Whether objects share most of their keys."""
-    if not all(isinstance(r, dict) and r for r in records):
+    if not _are(dict, records) or not all(records):
         return False
     shared = [len(r.keys() & s.keys()) / len(r.keys() | s.keys()) for r, s in pairwise(records)]
     return median(shared) >= _SHARED_KEYS

@@ -49,8 +49,13 @@ _IDS_OF_JUDGED = re.compile(
 )
 """Ids of what is judged: next to the id of a prompt or a topic they are part of an item."""
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}.*")
-ANSWERS = {"answer", "answertext", "candidate", "completion", "generation", "output", "response"}
+ANSWERS = {
+    "answer", "answertext", "assistant", "candidate", "completion", "generation", "output",
+    "response",
+}  # fmt: skip
 """Names (folded) of entries' texts that are judged."""
+ENTRIES = CRITERIA | {"check", "claim", "question", "requirement", "statement", "title"}
+"""Names (folded) of what entries of a list are judged by, or of parts that are judged."""
 _TEXTS_OF_ENTRIES = {
     "comment", "critique", "explanation", "feedback", "justification", "note", "notes", "rationale",
     "reason", "reasoning", "text",
@@ -374,13 +379,14 @@ def _entry_exclusion(
 
     A column one to one with the entries' places names them, unless it numbers or describes them.
     """
-    if column in places and (column == places[-1] or not varies(base, table[column])):
+    varied = varies(base, table[column])
+    if column in places and (column == places[-1] or not varied):
         return "place in the list"
     word = last_word(column)
     if word in _TEXTS_OF_ENTRIES:
         return "free text"
-    if word in ANSWERS and varies(base, table[column]):
-        return ""
+    if not varied or word in ANSWERS | ENTRIES:
+        return "" if varied else None
     levels = table[column].astype(str).nunique()
     place = next((p for p in places if numbers_repeats(table, column, p)), "")
     if not place or not 1 < levels <= len(table) // 2:

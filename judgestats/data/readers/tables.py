@@ -602,7 +602,7 @@ def _columns(
     systems = systems_of_answers(table, understanding, names)
     parts = [
         c for c in understanding.item
-        if c in systems or folded(c) in PARTS | TRIALS | CRITERIA or names_judged_text(c)
+        if c in systems or folded(c) in PARTS | TRIALS | CRITERIA | {PLACE} or names_judged_text(c)
     ]  # fmt: skip
     own = tuple(c for c in understanding.item if c not in parts)
     systems = systems or [c for c in understanding.item if folded(c) in SYSTEMS]
