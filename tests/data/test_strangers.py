@@ -26,6 +26,19 @@ def word(rng, words="pass fail"):
     return rng.choice(words.split())
 
 
+def written(folder, header, rows):
+    """A file of comma-separated cells; of JSON where no header is given."""
+    path = folder / ("t.csv" if header else "t.json")
+    path.write_text(table(header, rows) if header else json.dumps(rows(random.Random(7))))
+    return path
+
+
+def frame(rng):
+    """A table by columns, then as lists of rows."""
+    rows = [(f"i{i}", "gpt", rng.randint(1, 5)) for i in range(30)]
+    return pd.DataFrame(rows, columns=["item", "judge", "score"])
+
+
 READ = {
     "names of verdict and label say who": (
         "item_id,llm_verdict,human_verdict",
@@ -167,6 +180,101 @@ READ = {
         lambda r: [(i, "g", f"Good. Rating: [[{r.randint(1, 10)}]]") for i in range(40)],
         {"items": 40, "judgments": 40, "unparsed": 0},
     ),
+    "points of rubrics, of which each answer has its own": (
+        "prompt_id,completion_id,criterion,points,criteria_met",
+        lambda r: [
+            (f"p{i}", f"c{i}", f"States fact {k} of {i}", 5 - k, word(r, "True False"))
+            for i in range(15)
+            for k in range(4)
+        ],
+        {"items": 60, "clusters": 15, "criteria": 1, "judgments": 60},
+    ),
+    "runs of a judge by number": (
+        "Q#,Judge run 1,Judge run 2,Judge run 3,Gold",
+        lambda r: [(i, *(word(r, "yes no") for _ in range(4))) for i in range(30)],
+        {"items": 30, "repeats": 3, "judgments": 90, "labels": 30},
+    ),
+    "criteria beside their calls": (
+        "app_id,record_id,input,Answer Relevance,Groundedness,Answer Relevance_calls",
+        lambda r: [
+            ("app", f"r{i}", f"q {i}", round(r.random(), 1), round(r.random(), 1), "[]")
+            for i in range(30)
+        ],
+        {"items": 30, "criteria": 2, "judgments": 60},
+    ),
+    "answers of agents with reasons": (
+        "id,question,agent_answer,correctness,correctness_reason",
+        lambda r: [(i, f"q {i}", f"a {i}", word(r, "True False"), "") for i in range(30)],
+        {"items": 30, "criteria": 1, "judgments": 30},
+    ),
+    "criteria in an object": (
+        "",
+        lambda r: [
+            {
+                "question_id": i,
+                "text": f"answer {i}",
+                "metadata": {},
+                "score": {"logical correctness": r.randint(1, 5), "completeness": r.randint(1, 5)},
+            }
+            for i in range(30)
+        ],
+        {"items": 30, "criteria": 2, "judgments": 60},
+    ),
+    "suggestions and responses by question": (
+        "",
+        lambda r: [
+            {
+                "id": f"r{i}",
+                "fields": {"text": f"text {i}"},
+                "status": "completed",
+                "suggestions": {
+                    "tone": {"value": word(r, "good bad"), "score": 0.9, "agent": "gpt"}
+                },
+                "responses": {
+                    "tone": [
+                        {"value": word(r, "good bad"), "user_id": u} for u in "ab"[: 1 + i % 2]
+                    ]
+                },
+            }
+            for i in range(30)
+        ],
+        {"items": 30, "judgments": 30, "labels": 45, "human_raters": 2},
+    ),
+    "raters in an object that is text": (
+        "run_id,key,score,value,feedback_source",
+        lambda r: [
+            (f"r{i}", "correct", r.randint(0, 1), "", f'"{{""type"": ""{who}""}}"')
+            for i in range(30)
+            for who in ("model", "app")
+        ],
+        {"items": 30, "judgments": 30, "labels": 30},
+    ),
+    "a frame by columns": (
+        "",
+        lambda r: json.loads(frame(r).to_json()),
+        {"items": 30, "judgments": 30},
+    ),
+    "columns and rows": (
+        "",
+        lambda r: {"_type": "table", **json.loads(frame(r).to_json(orient="split"))},
+        {"items": 30, "judgments": 30},
+    ),
+    "rows below a row of names": (
+        "",
+        lambda r: [["item", "judge", "score"], *frame(r).to_numpy().tolist()],
+        {"items": 30, "judgments": 30},
+    ),
+    "one list with words beside it": (
+        "",
+        lambda r: {
+            "judge": "gpt",
+            "score": 0.8,
+            "run": {"seed": 1},
+            "tags": [],
+            "results": frame(r).drop(columns="judge").to_dict("records"),
+        },
+        {"items": 30, "judges": 1, "judgments": 30},
+    ),
     "words for missing": (
         "item,judge,score",
         lambda r: [(i, "gpt", [1, 2, 3, "NaN", "null"][i % 5]) for i in range(30)],
@@ -178,9 +286,7 @@ READ = {
 @pytest.mark.parametrize("case", READ)
 def test_a_table_is_read_right(case, tmp_path):
     header, rows, counts = READ[case]
-    path = tmp_path / "t.csv"
-    path.write_text(table(header, rows))
-    found = reading_of(read_judgments(path))["counts"]
+    found = reading_of(read_judgments(written(tmp_path, header, rows)))["counts"]
     assert {key: found[key] for key in counts} == counts
 
 
@@ -421,6 +527,169 @@ ASKED = {
         "item = trace",
         {"items": 40, "judgments": 40, "labels": 40},
     ),
+    "a session per annotator, and constant ids": (
+        "text,label,_session_id,_view_id,answer,meta.model_verdict",
+        lambda r: [
+            (
+                f"Text {i} is here",
+                "GOOD",
+                s,
+                "classification",
+                word(r, "accept reject"),
+                ("accept", "reject")[i % 2],
+            )
+            for i in range(30)
+            for s in ("db-ann", "db-bob")
+        ],
+        "item = text; verdict = meta.model_verdict; label = answer; rater = _session_id",
+        {"items": 30, "judgments": 30, "labels": 60, "human_raters": 2},
+    ),
+    "a form that people filled in": (
+        "Timestamp,Your name,Item ID,Judge verdict,Your verdict",
+        lambda r: [
+            (f"1/{1 + i}/2026 10:00:00", who, i, ("Pass", "Fail")[i % 2], word(r, "Pass Fail"))
+            for i in range(20)
+            for who in ("Ann", "Bob")
+        ],
+        "rater = Your name",
+        {"items": 20, "judgments": 20, "labels": 40, "human_raters": 2},
+    ),
+    "annotations beside a prediction": (
+        "annotation_id,annotator,id,lead_time,sentiment,text,model_prediction",
+        lambda r: [
+            (
+                1000 + 2 * i + k,
+                k,
+                i,
+                round(r.random(), 3),
+                word(r, "correct incorrect"),
+                f"Text {i} is here",
+                ("correct", "incorrect")[i % 2],
+            )
+            for i in range(20)
+            for k in (1, 2)
+        ],
+        "verdict = model_prediction; label = sentiment; rater = annotator",
+        {"items": 20, "judgments": 20, "labels": 40, "human_raters": 2},
+    ),
+    "assignments of workers": (
+        "HITId,AssignmentId,WorkerId,WorkTimeInSeconds,Input.judge_score,Answer.rating",
+        lambda r: [
+            (f"H{i}", f"A{i}x{k}", f"W{(i + k) % 7}", 20 + i, 1 + i % 5, r.randint(1, 5))
+            for i in range(20)
+            for k in range(3)
+        ],
+        "verdict = Input.judge_score; label = Answer.rating; rater = WorkerId",
+        {"items": 20, "judgments": 20, "labels": 60, "human_raters": 7},
+    ),
+    "a lone finding": (
+        "id,text,has_error",
+        lambda r: [(i, f"text {i}", word(r, "True False")) for i in range(40)],
+        "verdict = has_error; true = fail; false = pass",
+        {"items": 40, "judgments": 40},
+    ),
+    "a judge among people by their initials": (
+        "id,LLM,JD,MK",
+        lambda r: [(i, *(r.randint(1, 5) for _ in range(3))) for i in range(30)],
+        "verdict = LLM; person=JD,MK",
+        {"items": 30, "judgments": 30, "labels": 60, "human_raters": 2},
+    ),
+    "a relevance, and that of a model": (
+        "query_id,doc_id,relevance,llm_relevance",
+        lambda r: [(f"q{i // 5}", i, r.randint(0, 3), r.randint(0, 3)) for i in range(50)],
+        "verdict = llm_relevance; person=relevance",
+        {"items": 50, "clusters": 10, "judgments": 50, "labels": 50},
+    ),
+    "a success beside criteria": (
+        "input,actual_output,Answer Relevancy,Answer Relevancy_reason,Faithfulness,success",
+        lambda r: [
+            (
+                f"q {i}",
+                f"a {i}",
+                round(r.random(), 2),
+                "so",
+                round(r.random(), 2),
+                word(r, "True False"),
+            )
+            for i in range(30)
+        ],
+        "item = input; criterion=Answer Relevancy,Faithfulness",
+        {"items": 30, "criteria": 2, "judgments": 60},
+    ),
+    "points before a remark": (
+        "item,judge,output",
+        lambda r: [(i, "gpt", f"{r.randint(1, 5)} - as in number {i}") for i in range(30)],
+        r"raw_text = output; replies are \A\s*(\d{1,3}(?:\.\d+)?)(?=\s*(?:[-:(]|$))",
+        {"items": 30, "judgments": 30, "unparsed": 0},
+    ),
+    "lists by model": (
+        "",
+        lambda r: {
+            m: [{"id": i, "score": r.randint(1, 5)} for i in range(20)] for m in ("base", "tuned")
+        },
+        "system = @block",
+        {"items": 40, "systems": 2, "judgments": 40},
+    ),
+    "replies in a list beside scores": (
+        "",
+        lambda r: [
+            {
+                "doc_id": f"d{i}",
+                "system_id": f"m{k}",
+                "system_output": f"output {i} by {k} here",
+                "scores": {"coherence": round(r.uniform(1, 5), 2)},
+                "all_responses": [str(r.randint(1, 5)) for _ in range(10)],
+            }
+            for i in range(10)
+            for k in range(3)
+        ],
+        "verdict = all_responses[]",
+        {"items": 30, "systems": 3, "repeats": 10, "judgments": 300},
+    ),
+    "a model among people in an object": (
+        "",
+        lambda r: [
+            {"id": i, "ratings": {n: r.randint(1, 5) for n in ("ann", "bob", "gpt-4")}}
+            for i in range(30)
+        ],
+        "verdict = ratings.gpt-4; person=ratings.ann,ratings.bob",
+        {"items": 30, "judges": 1, "judgments": 30, "labels": 60},
+    ),
+    "rubrics in a list": (
+        "",
+        lambda r: [
+            {
+                "task_id": f"t{i}",
+                "rubrics": [
+                    {"title": f"Item {i} states {k}", "weight": k, "verdict": word(r)}
+                    for k in range(3)
+                ],
+            }
+            for i in range(15)
+        ],
+        "item = task_id + place; verdict = rubrics[].verdict",
+        {"items": 45, "clusters": 15, "judgments": 45, "repeats": 1},
+    ),
+    "completions of models beside a list of their names": (
+        "",
+        lambda r: [
+            {
+                "instruction": f"Do {i} now",
+                "models": ["a", "b"],
+                "completions": [
+                    {
+                        "model": m,
+                        "response": f"{m} says {i} here",
+                        "overall_score": r.randint(1, 10),
+                    }
+                    for m in "ab"
+                ],
+            }
+            for i in range(20)
+        ],
+        "item = instruction; verdict = completions[].overall_score; system = completions[].model",
+        {"items": 40, "systems": 2, "judgments": 40},
+    ),
     "ranks beside a relevance": (
         "query,doc,rank,relevance",
         lambda r: [
@@ -435,13 +704,14 @@ ASKED = {
 @pytest.mark.parametrize("case", ASKED)
 def test_the_right_reading_is_among_the_answers(case, workplace, capsys):
     header, rows, meaning, counts = ASKED[case]
-    (workplace / "t.csv").write_text(table(header, rows))
-    assert main(["analyze", "t.csv", *QUIET]) == 2
+    assert main(["analyze", written(workplace, header, rows).name, *QUIET]) == 2
     options = json.loads(capsys.readouterr().out)["reading"]["options"]
-    command = next(o["command"] for o in options if o["meaning"] == meaning)
-    assert main([*command[1:], *QUIET]) == 0
+    commands = {option["meaning"]: option["command"] for option in options}
+    assert main([*commands.pop(meaning)[1:], *QUIET]) == 0
     found = json.loads(capsys.readouterr().out)["reading"]["counts"]
     assert {key: found[key] for key in counts} == counts
+    for command in commands.values() if len(case) % 3 == 0 else ():  # of a third of the files
+        assert main([*command[1:], *QUIET]) == 0
 
 
 @pytest.mark.parametrize(
@@ -626,6 +896,34 @@ def test_titles_and_totals_are_no_rows(above, below, message, tmp_path):
     path.write_text(rows)
     with pytest.raises(InputError, match=message):
         read_judgments(path)
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "way"),
+    [
+        ("item,judge_score,Q1", ["item,judge_score,How good?", "ID_1,ID_2,ID_3"], "2,3d"),
+        ("item,LLM,,Human", [",tone,depth,tone"], "Write one row of names"),
+    ],
+)
+def test_a_header_of_several_rows_is_refused_with_what_to_do(names, more, way, tmp_path):
+    rows = [(f"i{i}", *([1 + i % 5] * names.count(","))) for i in range(20)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([names, *more, *(",".join(map(str, row)) for row in rows)]))
+    with pytest.raises(InputError, match=f"the header has {1 + len(more)} rows.*{way}"):
+        read_judgments(path)
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in [*(line.split(",") for line in (names, *more)), *rows]:
+        book.active.append([cell or None for cell in row])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match=f"the header has {1 + len(more)} rows"):
+        read_judgments(tmp_path / "t.xlsx")
+
+
+def test_rows_that_a_spreadsheet_left_empty_are_none(tmp_path):
+    rows = table("item,judge,score", lambda r: [(i, "gpt", i % 5) for i in range(9)], below=",,")
+    (tmp_path / "t.csv").write_text(rows)
+    assert len(read_judgments(tmp_path / "t.csv")) == 9
 
 
 def test_a_title_above_a_sheet_is_no_header(tmp_path):

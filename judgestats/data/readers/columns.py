@@ -23,11 +23,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
                 "index", "instance_id", "input_id", "example", "instance", "sample", "text_id"),
     "judge": ("judge", "judge_model", "judge_name", "rater", "annotator", "evaluator", "llm",
               "grader", "model"),
-    "score": ("score", "rating", "grade", "stars"),
+    "score": ("score", "rating", "grade", "stars", "points"),
     "choice": ("choice", "winner", "preference", "preferred", "pick", "judge_pick", "chosen"),
     "verdict": ("verdict", "passed", "pass", "is_pass", "correct", "is_correct", "judgment",
                 "judgement", "criteria_met", "outcome", "decision", "result", "results", "success",
-                "ans", "value", "y_pred", "points"),
+                "ans", "value", "y_pred"),
     "replicate": ("replicate", "replication", "repetition", "repeat", "trial", "rep", "run",
                   "epoch", "attempt"),
     "cluster": ("cluster", "question", "group"),
@@ -47,7 +47,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "reason": ("reason",),
     "request_order": ("request_order",),
     "cost_usd": ("cost_usd", "cost"),
-    "weight": ("weight", "points"),
+    "weight": ("weight",),
     "chance": ("chance",),
     "tokens_in": ("tokens_in", "prompt_tokens"),
     "tokens_out": ("tokens_out", "completion_tokens"),
@@ -201,6 +201,8 @@ def resolve_columns(
         hits = [h for h in hits if h and h not in used]
         if ours not in {"raw_text", "explanation", "reason"}:
             hits = [h for h in hits if not _objects(table[h])]
+        if ours == "score" and "criteriamet" in by_name:  # points of a rubric are its weights
+            hits = [h for h in hits if folded(h) != "points"]
         if ours == "label" and not verdict_named:
             hits = [h for h in hits if not _is_constant(table[h])]
         if ours == "judge" and not verdict_named:
@@ -255,14 +257,14 @@ _OF_JUDGES = re.compile(
     re.IGNORECASE,
 )
 _IDS = re.compile(
-    r"(?:.*[\W_])?(\w+?)(?:[\W_]+(?:id|ID|Id|[Nn]o\.?|[Nn]r\.?|[Nn]umber)|\s*#|(?<=[a-z])I[dD])"
+    r"(?:.*[\W_])?(\w+?)(?:[\W_]+(?:id|ID|Id|[Nn]o\.|[Nn]r\.?|[Nn]umber)|\s*#|(?<=[a-z])I[dD]|(?<=[A-Z])Id)"
 )
 _OF_NO_ITEMS = re.compile(
     r"(?:judge|model|llm|rater|annotat\w+|user|worker|person|reviewer|evaluator|grader"
     r"|customer|author|labell?er|session|conversation|thread|chat|turn|run|trace|span|parent"
     r"|request|row|line|batch|job|project|data ?set|org|tenant|system|criterion|metric|feedback"
     r"|rating|judge?ment|evaluation|eval|score|result|label|verdict|experiment|group|cluster|topic"
-    r"|response|answer|call|event|log|file|version|config|seed)$",
+    r"|response|answer|assignment|call|event|log|file|version|config|seed)$",
     re.IGNORECASE,
 )
 """What an id may number without naming an item."""
@@ -511,10 +513,10 @@ def _holds(table: pd.DataFrame, column: str) -> bool:
 
 
 def _objects(column: pd.Series) -> bool:
-    """Whether all filled cells hold objects (``{"rating": 3}``): no verdict, but a tree."""
+    """Whether all filled cells hold objects (``{"rating": 3}``) or lists of them: no verdicts."""
     cells = column.dropna().head(50)
     return bool(len(cells)) and all(
-        isinstance(v, Mapping) or (isinstance(v, str) and v.lstrip()[:2] in {'{"', "{'"})
+        isinstance(v, Mapping) or (isinstance(v, str) and v.lstrip()[:2] in {'{"', "{'", "[{"})
         for v in cells
     )
 

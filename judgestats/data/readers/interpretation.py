@@ -36,8 +36,6 @@ from judgestats.data.readers.columns import (
 from judgestats.data.readers.json_paths import PLACE, ROW, leaf_paths, projected, with_leaves
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import (
-    ANSWERS,
-    ENTRIES,
     ColumnRoles,
     UndecidedError,
     counts_or_measures,
@@ -48,6 +46,7 @@ from judgestats.data.readers.roles import (
     last_word,
     names_criteria,
     names_judged,
+    names_part,
     varies,
 )
 from judgestats.data.readers.row_checks import (
@@ -535,7 +534,9 @@ def _question(
     return OpenQuestionError(source, question, tuple(answers.values()))
 
 
-_JUDGED = ("condition", "order", "replicate", "status", "score", "choice", "label", "author")
+_JUDGED = (
+    "condition", "criterion", "author", "order", "replicate", "status", "score", "choice", "label",
+)  # fmt: skip
 
 
 def _judgments_in(frame: pd.DataFrame) -> int:
@@ -722,7 +723,7 @@ def _with_roles(
 ) -> Iterator[tuple[float, TableOptions]]:
     """The options with each role that the first open column may have."""
     texts = {c: c in table and _is_text(table[c]) for c in error.columns}
-    texts |= {c: True for c in texts if last_word(c) in ANSWERS | ENTRIES - SYSTEMS}
+    texts |= {c: True for c in texts if names_part(table, c)}
     unique = {c: c in table and not nested(table[c]) and table[c].is_unique for c in texts}
     column = min(error.columns, key=lambda c: (texts[c], c.endswith("[]"), unique[c]))
     key = error.item

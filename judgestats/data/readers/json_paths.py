@@ -129,8 +129,14 @@ def json_cell(value: Any, opening: str = "{[") -> Any:
     return clean_json(found) if isinstance(found, (dict, list)) else value
 
 
-def records_with_objects(table: DataFrame) -> list[dict[Any, Any]]:
-    """The rows of a table, with lists where Parquet has arrays or nine in ten texts hold JSON.
+def records_with_objects(table: DataFrame, *, opening: str = "{[") -> list[dict[Any, Any]]:
+    """The rows of a table, with lists where Parquet has arrays.
+
+    Parameters
+    ----------
+    table : DataFrame
+    opening : str
+        Brackets with which cells begin whose text is read, in columns where nine in ten hold JSON.
 
     Examples
     --------
@@ -141,7 +147,7 @@ def records_with_objects(table: DataFrame) -> list[dict[Any, Any]]:
     for name, column in table.items():
         cells = column.dropna()
         first = cells.iloc[0] if len(cells) else None
-        if isinstance(first, str) and first.lstrip()[:1] in {"[", "{"}:
+        if isinstance(first, str) and first.lstrip()[:1] in {*opening}:
             read = column.map(json_cell)
             held[name] = read if 10 * read.map(_is_tree).sum() >= 9 * len(cells) else column
         elif _is_tree(first):

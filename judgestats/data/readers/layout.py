@@ -521,7 +521,7 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
     'criterion=tone,clarity'
     """
     rest = [str(c) for c in table.columns if c not in taken]
-    if any(of_people(c) or of_judges(c) for c in rest):
+    if any(of_people(c) for c in rest):
         return ""  # human labels stand among them: whose is what has to be said
     if crossed := systems_by_criterion(rest):
         if all(map(names_model, (system for system, _ in crossed.values()))):
@@ -529,6 +529,8 @@ def criteria_columns(table: pd.DataFrame, taken: Collection[str]) -> str:
         return f"{CROSSED[0]}={','.join(crossed)}"
     named = [c for c in rest if criteria_names([c, c])]
     alike = [c for c in rest if _like_verdicts(table[c]) or _is_share(c, table[c])]
+    if any(_name_words(c)[1:] == _name_words(d) for c in named if of_judges(c) for d in named):
+        return ""  # llm_tone next to tone
     beside = tuple(f"{c}{mark}" for c in named for mark in " _.-/")
     named = [c for c in named if not c.startswith(beside)]  # reasons, and calls
     numbers = [c for c in named if pd.api.types.is_numeric_dtype(table[c])]
@@ -731,7 +733,8 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
         yield {"mapping": {"verdict": label}}
     texts = [c for c, seen in cells.items() if seen and sum(map(len, seen)) > 30 * len(seen)]
     replies = [c for c in rest if _OF_REPLIES.search(last_word(c))]
-    for text in (c for c in replies if all(re.match(_POINTS, v) for v in cells[c])):
+    replied = [c for c in replies if not all(v.strip().isdecimal() for v in cells[c])]
+    for text in (c for c in replied if all(re.match(_POINTS, v) for v in cells[c])):
         yield {"mapping": {"raw_text": text}, "parse": _POINTS}
     for text in texts if len(texts) == 1 else replies[:1]:
         yield {"mapping": {"raw_text": text}, "parse": protocol_of(table[text])}

@@ -528,24 +528,27 @@ def _unpack_records(value: Any) -> Any:
         value = {"columns": value[0], "data": value[1:]}
     if not isinstance(value, dict) or len(value) < 2:
         return value
-    names, rows = value.get("columns"), value.get("data")
+    names, rows, own = value.get("columns"), value.get("data"), list(value.values())
     if _are(str, names) and _are(list, rows) and all(len(row) == len(names) for row in rows):
         return [dict(zip(names, row, strict=True)) for row in rows]
-    own = list(value.values())
     if _are(dict, own) and len({*map(tuple, own)}) == 1 and "0" in own[0]:  # columns of a frame
         return [{name: cells[row] for name, cells in value.items()} for row in own[0]]
-    groups = {key: _unpack_records(records) for key, records in value.items()}
-    lists = {key: records for key, records in groups.items() if _are(dict, records)}
+    if (found := _by_id(value)) is not value:
+        return found
+    lists = {key: found for key, one in value.items() if _are(dict, found := _by_id(one))}
     if len(lists) == len(value) and _alike([records[0] for records in lists.values()]):
         return [{BLOCK: key, **record} for key, records in lists.items() for record in records]
-    if len(value) >= _FEWEST_RECORDS and _alike(own):
-        return [{"id": key, **record} for key, record in value.items()]
-    if len(lists) == 1 and not any(
-        isinstance(v, list) and v for v in own if v not in lists.values()
-    ):
+    if len(lists) == 1 and sum(isinstance(v, list) and bool(v) for v in own) == 1:
         words = {key: word for key, word in value.items() if isinstance(word, str)}
         return [{**words, **record} for records in lists.values() for record in records]
     return value
+
+
+def _by_id(value: Any) -> Any:
+    """The records of an object that has one for each id, with the id; else the value itself."""
+    if not isinstance(value, dict) or len(value) < _FEWEST_RECORDS or not _alike([*value.values()]):
+        return value
+    return [{"id": key, **record} for key, record in value.items()]
 
 
 def _are(kind: type, values: Any) -> bool:

@@ -284,8 +284,9 @@ def _read_table(
     asks: bool = True,
 ) -> tuple[str, pd.DataFrame]:
     """A table as the export that it is, or as a table of nobody known."""
-    if layout := _export_layout(records_with_objects(table.head(SEEN)), reader, options):
-        return layout.name, read_export(records_with_objects(table), layout, options, source=source)
+    for records in (partial(records_with_objects, opening="{"), records_with_objects):
+        if layout := _export_layout(records(table.head(SEEN)), reader, options):
+            return layout.name, read_export(records(table), layout, options, source=source)
     return "table", read_frame(table, options, source=source, asks=asks)
 
 

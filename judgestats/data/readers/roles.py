@@ -54,8 +54,8 @@ ANSWERS = {
     "response",
 }  # fmt: skip
 """Names (folded) of entries' texts that are judged."""
-ENTRIES = CRITERIA | {"check", "claim", "question", "requirement", "statement", "title"}
-"""Names (folded) of what entries of a list are judged by, or of parts that are judged."""
+_ENTRIES = {"check", "claim", "question", "requirement", "statement", "title"}
+"""Names (folded) of parts that are judged, or of what they are judged by."""
 _TEXTS_OF_ENTRIES = {
     "comment", "critique", "explanation", "feedback", "justification", "note", "notes", "rationale",
     "reason", "reasoning", "text",
@@ -125,6 +125,21 @@ def names_judged_text(name: str) -> bool:
     (True, False)
     """
     return _IDS_OF_JUDGED.search(last_word(name)) is not None
+
+
+def names_part(table: pd.DataFrame, column: str) -> bool:
+    """Whether a column of entries holds answers, or what is true of one entry alone.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"a[].rubric": ["names x", "names y"], "a[].aspect": ["tone"] * 2})
+    >>> names_part(table, "a[].rubric"), names_part(table, "a[].aspect")
+    (True, False)
+    """
+    word = last_word(column)
+    if word in CRITERIA | _ENTRIES:
+        return column in table and 2 * table[column].astype(str).nunique() > len(table)
+    return word in ANSWERS - SYSTEMS
 
 
 def names_criteria(column: str) -> bool:
@@ -385,8 +400,10 @@ def _entry_exclusion(
     word = last_word(column)
     if word in _TEXTS_OF_ENTRIES:
         return "free text"
-    if not varied or word in ANSWERS | ENTRIES:
+    if not varied or names_part(table, column):
         return "" if varied else None
+    if _MEASURES.search(word):
+        return "measure"
     levels = table[column].astype(str).nunique()
     place = next((p for p in places if numbers_repeats(table, column, p)), "")
     if not place or not 1 < levels <= len(table) // 2:
