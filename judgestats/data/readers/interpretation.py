@@ -43,16 +43,17 @@ from judgestats.data.readers.roles import (
     has_nested_values,
     is_crossed,
     kind_of_rater,
+    labels_vary,
     last_word,
     names_criteria,
     names_judged,
     names_part,
-    varies,
 )
 from judgestats.data.readers.row_checks import (
     Answer,
     FurtherQuestionError,
     OpenQuestionError,
+    judgments_in,
     preview,
 )
 from judgestats.data.readers.verdicts import side_columns
@@ -354,7 +355,6 @@ _MOST_TRIED: Final = 24
 _MOST_CELLS: Final = 2_000_000
 _MOST_SCORES: Final = 101
 _MOST_CONDITIONS: Final = 12
-_FEWEST_ROWS: Final = 10
 _FEW: Final = 20
 _LONG: Final = 40
 _VERDICT_WORDS = frozenset(
@@ -519,7 +519,7 @@ def _question(
             refusals.setdefault(str(refused), options)
         else:
             one = Answer(meaning=_meaning(options), options=options, preview=preview(frame))
-            answers.setdefault(_judgments_in(frame), one)
+            answers.setdefault(judgments_in(frame), one)
     if not answers:
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error
@@ -532,19 +532,6 @@ def _question(
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
         question = f"{error.examples} {verb} within one {' + '.join(error.item)}. What {them}?"
     return OpenQuestionError(source, question, tuple(answers.values()))
-
-
-_JUDGED = (
-    "condition", "criterion", "author", "order", "replicate", "status", "score", "choice", "label",
-)  # fmt: skip
-
-
-def _judgments_in(frame: pd.DataFrame) -> int:
-    """The same number for frames with the same judgments, whatever their items are called."""
-    held = frame[[c for c in frame if c in _JUDGED or str(c).startswith("label_")]].astype(str)
-    own = held.assign(**{c: pd.factorize(frame[c])[0] for c in ("item_id", "cluster")})
-    hashed = pd.util.hash_pandas_object(own.sort_index(axis=1), index=False)
-    return hash((*map(str, own), *hashed))
 
 
 def _meaning(options: TableOptions) -> str:
@@ -634,7 +621,7 @@ def _with_labels(
         return []
     first, second = sorted(columns, key=lambda c: (of_people(c), list(table).index(c)))
     ways = [{"verdict": first, "label": second}, {"verdict": second, "label": first}]
-    if by_rows := [w for w in ways if item in table and _labels_vary(table, [item], w)]:
+    if by_rows := [w for w in ways if item in table and labels_vary(table, [item], w)]:
         return by_rows
     if not of_people(second) and any("." in c for c in columns):
         return []  # parts of one record
@@ -687,13 +674,11 @@ _ALIASES = frozenset(folded(name) for role in VERDICTS for name in ALIASES[role]
 
 def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[float, str]]:
     """Columns that may name items, the likeliest first."""
-    found = []
+    found, trees = [], [c for c in map(str, table) if has_nested_values(table[c])]
     for column in map(str, table.columns):
         cells = table[column]
         word = last_word(column)
-        if column in taken or column.startswith(PLACE) or cells.isna().any():
-            continue
-        if has_nested_values(cells):
+        if column in {*taken, *trees} or column.startswith(PLACE) or cells.isna().any():
             continue
         named = bool(_ITEM_WORDS.search(word))
         distinct = pd.unique(cells)
@@ -703,7 +688,7 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         repeated |= word in {"comment", "text"} and levels == len(table)
         if fractions or (counts_or_measures(column) and not (named or repeated)):
             continue
-        few_numbers = len(table) < _FEWEST_ROWS and pd.api.types.is_numeric_dtype(cells)
+        few_numbers = 2 * len(table) < _FEW and pd.api.types.is_numeric_dtype(cells)
         if levels < 2 or (few_numbers and not named):
             continue
         if levels <= _MOST_ANSWERS and not named and may_hold_verdicts(cells):
@@ -722,8 +707,7 @@ def _with_roles(
     table: pd.DataFrame, options: TableOptions, error: UndecidedError
 ) -> Iterator[tuple[float, TableOptions]]:
     """The options with each role that the first open column may have."""
-    texts = {c: c in table and _is_text(table[c]) for c in error.columns}
-    texts |= {c: True for c in texts if names_part(table, c)}
+    texts = {c: names_part(table, c) or (c in table and _is_text(table[c])) for c in error.columns}
     unique = {c: c in table and not nested(table[c]) and table[c].is_unique for c in texts}
     column = min(error.columns, key=lambda c: (texts[c], c.endswith("[]"), unique[c]))
     key = error.item
@@ -733,7 +717,7 @@ def _with_roles(
         yield 1.0, replace(options, ignore=(*options.ignore, column))
         return
     roles = _roles(table, column)
-    if _labels_vary(table, key, error.names):
+    if labels_vary(table, key, error.names):
         roles = {"rater": 0.0} | {role: cost + 0.5 for role, cost in roles.items()}
     for role, cost in roles.items():
         if role in options.mapping or column in options.mapping.values():
@@ -748,16 +732,6 @@ def _with_roles(
             yield cost, replace(options, ignore=(*options.ignore, column))
         else:
             yield cost, replace(options, mapping={**options.mapping, role: column})
-
-
-def _labels_vary(table: pd.DataFrame, item: Sequence[str], mapping: Mapping[str, str]) -> bool:
-    """Whether rows of one item have one verdict and several labels, as raters give them."""
-    label = mapping.get("label", "")
-    verdict = next((mapping[v] for v in VERDICTS if v in mapping), "")
-    if not {label, verdict, *item} <= set(table):
-        return False
-    base = group_codes(table, list(item))
-    return varies(base, table[label]) and not varies(base, table[verdict])
 
 
 def _is_text(column: pd.Series) -> bool:

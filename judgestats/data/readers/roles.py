@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from judgestats.data.readers.columns import (
     PARTS,
     SYSTEMS,
+    VERDICTS,
     each_distinct,
     folded,
     known_column,
@@ -279,6 +280,23 @@ def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
     if len(distinct) < 2:
         return False
     return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
+
+
+def labels_vary(table: pd.DataFrame, item: Sequence[str], mapping: Mapping[str, str]) -> bool:
+    """Whether rows of one item have one verdict and several labels, as raters give them.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"id": ["a", "a"], "llm": [1, 1], "mine": [1, 0]})
+    >>> labels_vary(rows, ["id"], {"verdict": "llm", "label": "mine"})
+    True
+    """
+    label = mapping.get("label", "")
+    verdict = next((mapping[v] for v in VERDICTS if v in mapping), "")
+    if not {label, verdict, *item} <= set(table):
+        return False
+    base = group_codes(table, list(item))
+    return varies(base, table[label]) and not varies(base, table[verdict])
 
 
 def _are_parts(column: pd.Series, base: NDArray[np.int64]) -> bool:

@@ -157,6 +157,26 @@ def _count(n: int, word: str) -> str:
     return f"{n:,} {word}{'s' * (n != 1)}"
 
 
+_JUDGED = (
+    "condition", "criterion", "author", "order", "replicate", "status", "score", "choice", "label",
+)  # fmt: skip
+
+
+def judgments_in(frame: pd.DataFrame) -> int:
+    """The same number for frames with the same judgments, whatever their items are called.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"item_id": ["a", "b"], "cluster": ["a", "b"], "score": [1, 2]})
+    >>> judgments_in(rows) == judgments_in(rows.assign(item_id=["x", "y"], cluster=["x", "y"]))
+    True
+    """
+    held = frame[[c for c in frame if c in _JUDGED or str(c).startswith("label_")]].astype(str)
+    own = held.assign(**{c: pd.factorize(frame[c])[0] for c in ("item_id", "cluster")})
+    hashed = pd.util.hash_pandas_object(own.sort_index(axis=1), index=False)
+    return hash((*map(str, own), *hashed))
+
+
 _IDS = re.compile(r"(?:^|[_\W])(?:id|uid|uuid|key|idx|index|item|question|prompt|query|input|trace"
                   r"|span|run|example|record|sample)$|Id$|ID$")  # fmt: skip
 _COPIES = frozenset({"cached", "fromcache", "iscached", "cachehit", "wascached"})
