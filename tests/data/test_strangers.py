@@ -690,6 +690,15 @@ ASKED = {
         "item = instruction; verdict = completions[].overall_score; system = completions[].model",
         {"items": 40, "systems": 2, "judgments": 40},
     ),
+    "lists in records by id": (
+        "",
+        lambda r: {
+            f"q{i}": {"model": "x", "answers": [{"score": r.randint(1, 5)} for _ in range(3)]}
+            for i in range(20)
+        },
+        "verdict = answers[].score",
+        {"items": 20, "repeats": 3, "judgments": 60},
+    ),
     "ranks beside a relevance": (
         "query,doc,rank,relevance",
         lambda r: [

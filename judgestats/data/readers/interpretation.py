@@ -674,11 +674,12 @@ _ALIASES = frozenset(folded(name) for role in VERDICTS for name in ALIASES[role]
 
 def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[float, str]]:
     """Columns that may name items, the likeliest first."""
-    found, trees = [], [c for c in map(str, table) if has_nested_values(table[c])]
+    found = []
+    trees = {c for c in map(str, table) if has_nested_values(table[c])}
     for column in map(str, table.columns):
         cells = table[column]
         word = last_word(column)
-        if column in {*taken, *trees} or column.startswith(PLACE) or cells.isna().any():
+        if column in trees.union(taken) or column.startswith(PLACE) or cells.isna().any():
             continue
         named = bool(_ITEM_WORDS.search(word))
         distinct = pd.unique(cells)

@@ -495,7 +495,7 @@ def table_of(
         if any("[]" in p for p in paths):
             return pd.DataFrame(projected([row for _, row in records(path)], paths))
         return _frame(path, (row for _, row in records(path)))
-    value = guarded.json_document(path)
+    value = records_by_id(guarded.json_document(path))
     if any("[]" in p for p in paths):
         return pd.DataFrame(projected(value, paths))
     value = _unpack_records(value)
@@ -520,7 +520,7 @@ def _frame(path: Path, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _unpack_records(value: Any) -> Any:
-    """The records in an object: by id, by group, by columns, or in its only list; else the value.
+    """The records in an object: by group, by columns, or in its only list; else the value itself.
 
     Words next to the only list are the same for all of its records.
     """
@@ -531,11 +531,7 @@ def _unpack_records(value: Any) -> Any:
     names, rows, own = value.get("columns"), value.get("data"), list(value.values())
     if _are(str, names) and _are(list, rows) and all(len(row) == len(names) for row in rows):
         return [dict(zip(names, row, strict=True)) for row in rows]
-    if _are(dict, own) and len({*map(tuple, own)}) == 1 and "0" in own[0]:  # columns of a frame
-        return [{name: cells[row] for name, cells in value.items()} for row in own[0]]
-    if (found := _by_id(value)) is not value:
-        return found
-    lists = {key: found for key, one in value.items() if _are(dict, found := _by_id(one))}
+    lists = {key: found for key, one in value.items() if _are(dict, found := records_by_id(one))}
     if len(lists) == len(value) and _alike([records[0] for records in lists.values()]):
         return [{BLOCK: key, **record} for key, records in lists.items() for record in records]
     if len(lists) == 1 and sum(isinstance(v, list) and bool(v) for v in own) == 1:
@@ -544,9 +540,18 @@ def _unpack_records(value: Any) -> Any:
     return value
 
 
-def _by_id(value: Any) -> Any:
-    """The records of an object that has one for each id, with the id; else the value itself."""
-    if not isinstance(value, dict) or len(value) < _FEWEST_RECORDS or not _alike([*value.values()]):
+def records_by_id(value: Any) -> Any:
+    """The records of an object with one for each id, or a column for each name; else the value.
+
+    Examples
+    --------
+    >>> records_by_id({"x": {"score": 3}, "y": {"score": 4}, "z": {"score": 3}})[1]
+    {'id': 'y', 'score': 4}
+    """
+    own = list(value.values()) if isinstance(value, dict) else []
+    if len(own) > 1 and _are(dict, own) and len({*map(tuple, own)}) == 1 and "0" in own[0]:
+        return [{name: cells[row] for name, cells in value.items()} for row in own[0]]
+    if len(own) < _FEWEST_RECORDS or not _alike(own):
         return value
     return [{"id": key, **record} for key, record in value.items()]
 

@@ -20,7 +20,14 @@ from judgestats.data.readers.interpretation import proposed, proposed_paths
 from judgestats.data.readers.json_paths import records_with_objects, tree_of
 from judgestats.data.readers.labels import with_labels, with_one_label, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
-from judgestats.data.readers.logs import Log, Reader, open_log, read_folder, understood_log
+from judgestats.data.readers.logs import (
+    Log,
+    Reader,
+    open_log,
+    read_folder,
+    records_by_id,
+    understood_log,
+)
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
@@ -425,7 +432,7 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     except (NoTableError, UndecidedError) as error:
         listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None
         deep = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
-        document = listed if deep else log.document
+        document = listed if deep else records_by_id(log.document)
         if document is None:
             raise
         if not options.has_table_options:
