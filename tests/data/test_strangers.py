@@ -635,16 +635,14 @@ ASKED = {
         lambda r: [
             {
                 "doc_id": f"d{i}",
-                "system_id": f"m{k}",
-                "system_output": f"output {i} by {k} here",
-                "scores": {"coherence": round(r.uniform(1, 5), 2)},
+                "system_output": f"output {i} is here",
+                "scores": {"coherence": r.randint(1, 5), "fluency": r.randint(1, 5)},
                 "all_responses": [str(r.randint(1, 5)) for _ in range(10)],
             }
-            for i in range(10)
-            for k in range(3)
+            for i in range(30)
         ],
         "verdict = all_responses[]",
-        {"items": 30, "systems": 3, "repeats": 10, "judgments": 300},
+        {"items": 30, "repeats": 10, "judgments": 300},
     ),
     "a model among people in an object": (
         "",

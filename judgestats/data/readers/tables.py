@@ -420,6 +420,8 @@ _OVERALL = frozenset({"success", "outcome", "decision", "correct", "passed", "pa
 """Names (folded) of verdicts that may sum up those on criteria."""
 _OF_VERDICTS = frozenset({"score", "scores", "rating", "ratings", "grade", "grades", "verdicts"})
 """Names (folded) of objects that hold a verdict for each criterion."""
+_POINTS = r"\[\s*[\"']?-?\d"
+"""How lists of points begin."""
 
 
 def _with_criteria(
@@ -429,12 +431,14 @@ def _with_criteria(
     verdict = next((names[v] for v in VERDICTS if v in names), "")
     if {"raw_text", "label"} & set(names) or verdict in options.mapping.values():
         return options
-    if verdict and folded(verdict) not in _OVERALL and not has_nested_values(table[verdict]):
+    if verdict and folded(verdict) not in _OVERALL:
         return options
     taken = {*names.values(), *options.item, *options.factors, *options.ignore}
     trees = [
         c for c in map(str, table) if folded(c) in _OF_VERDICTS and has_nested_values(table[c])
     ]
+    if trees and any(table[c].astype(str).str.match(_POINTS).all() for c in map(str, table)):
+        return options  # a list of points may be what the judge gave, and the object labels
     spec = criteria_columns(with_leaves(table, trees), taken)
     if not spec:
         return options
