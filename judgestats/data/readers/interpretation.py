@@ -518,8 +518,8 @@ def _question(
         except InputError as refused:
             refusals.setdefault(str(refused), options)
         else:
-            one = Answer(meaning=_meaning(options), options=options, preview=preview(frame))
-            answers.setdefault(judgments_in(frame), one)
+            found = Answer(meaning=_meaning(options), options=options, preview=preview(frame))
+            answers.setdefault(judgments_in(frame), found)
     if not answers:
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error

@@ -528,7 +528,7 @@ def _unpack_records(value: Any) -> Any:
         value = {"columns": value[0], "data": value[1:]}
     if not isinstance(value, dict) or len(value) < 2:
         return value
-    names, rows, own = value.get("columns"), value.get("data"), list(value.values())
+    names, rows, own = value.get("columns", []), value.get("data", []), list(value.values())
     if _are(str, names) and _are(list, rows) and all(len(row) == len(names) for row in rows):
         return [dict(zip(names, row, strict=True)) for row in rows]
     lists = {key: found for key, one in value.items() if _are(dict, found := records_by_id(one))}
