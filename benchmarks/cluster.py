@@ -3,7 +3,8 @@
     python benchmarks/cluster.py
 
 Prints the table of docs/benchmarks/distributed.md: judgments from a simulated server on loopback
-(50 ms a reply, 4 requests at a time in each worker), then 1,000 bootstrap resamples.
+(50 ms a reply, 4 requests at a time in each worker), then 1,000 bootstrap resamples and the reading
+of a folder of 10 million judgments in 20 files.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from distributed import LocalCluster
+from large import make
 
+from judgestats import read_judgments
 from judgestats.collection.cluster import collect_distributed
 from judgestats.collection.journal import Journal
 from judgestats.collection.spec import parse_judge
@@ -102,9 +106,21 @@ def bootstrap() -> tuple[np.ndarray, float]:
     return out, time.perf_counter() - begun
 
 
+def read(folder: Path) -> tuple[pd.DataFrame, float]:
+    begun = time.perf_counter()
+    return read_judgments(folder), time.perf_counter() - begun
+
+
 def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        make(Path(name), 10_000_000, items=25_000)
+        measure(Path(name))
+
+
+def measure(judged: Path) -> None:
     here, seconds = bootstrap()
-    sys.stdout.write(f"| this process | | | | | | {seconds:.1f} | |\n")
+    frame, reading = read(judged)
+    sys.stdout.write(f"| this process | | | | | | {seconds:.1f} | | {reading:.1f} | |\n")
     with run_server(SimulatedServer(Faults(latency_s=LATENCY_S))) as url:
         first = None
         for workers, killed in ((1, False), (3, False), (3, True)):
@@ -118,6 +134,7 @@ def main() -> None:
                     died = bool(flag) and Path(flag).exists()
                 with engine.running():
                     there, resampled = bootstrap()
+                    other, reading = read(judged)
             rows = found.frame[["item_id", "replicate", "raw_text"]]
             first = rows if first is None else first
             sys.stdout.flush()
@@ -125,7 +142,8 @@ def main() -> None:
                 f"| {workers}{', one killed' if died else ''} | {took:.1f} | "
                 f"{found.account.answered} | {found.account.requests} | "
                 f"{found.account.possibly_billed_twice} | {'yes' if rows.equals(first) else 'NO'} "
-                f"| {resampled:.1f} | {'yes' if np.array_equal(here, there) else 'NO'} |\n"
+                f"| {resampled:.1f} | {'yes' if np.array_equal(here, there) else 'NO'} "
+                f"| {reading:.1f} | {'yes' if frame.equals(other) else 'NO'} |\n"
             )
 
 

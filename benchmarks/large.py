@@ -30,13 +30,13 @@ CHUNK = 50_000
 """Items of one file."""
 
 
-def make(folder: Path, rows: int) -> int:
-    """Write the judgments; returns how many there are."""
+def make(folder: Path, rows: int, *, items: int = CHUNK) -> int:
+    """Write the judgments, at most so many items a file; returns how many there are."""
     conditions = len(JUDGES) * len(TEMPERATURES)
     n_items = max(8, rows // (conditions * REPLICATES))
     refused = pa.array(["ok", "refused"])
-    for chunk, start in enumerate(range(0, n_items, CHUNK)):
-        size = min(CHUNK, n_items - start)
+    for chunk, start in enumerate(range(0, n_items, items)):
+        size = min(items, n_items - start)
         worth = np.random.default_rng((1, chunk)).normal(6.5, 1.4, size)
         names = pa.array([f"item-{start + i:07d}" for i in range(size)])
         questions = pa.array([f"question-{(start + i) // 4:07d}" for i in range(size)])
