@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,9 @@ def submission_paragraph(run: Run, write: Write = str) -> str:
     if len(verdicts) > _MOST_VERDICTS:
         more = len(verdicts) - _MOST_VERDICTS
         sentences.append(f"Results for {more} further conditions are in the supplement.")
-    careful = dict.fromkeys(c.text for v in shown for c in v.caveats if c.severity != "minor")
+    careful = dict.fromkeys(
+        c.text for v in shown for c in v.caveats if c.severity != "minor" or c.code == "t0_left_out"
+    )
     if careful:
         sentences.append(f"Limitations: {' '.join(write(text) for text in careful)}")
     version = run.session.get("judgestats")
@@ -130,10 +133,12 @@ def _rule(verdicts: Sequence[Verdict]) -> str:
     wanted = _series([f"{_noun(r.label)} {threshold_text(r)}" for r in asked.values()])
     levels = verdicts[0].levels
     use, fail = (apa_number(x, digits=3, bounded=True) for x in (levels.use, levels.do_not_use))
+    shared = f" Levels are Bonferroni-adjusted for {levels.judges} verdicts."
+    shared *= levels.judges > 1
     return (
         f"We required {wanted}. A requirement was met if the confidence limit on its unfavourable "
         f"side reached the threshold (one-sided level {use}). It failed if the limit on its "
-        f"favourable side did not (level {fail}). Otherwise it was inconclusive."
+        f"favourable side did not (level {fail}). Otherwise it was inconclusive.{shared}"
     )
 
 
@@ -181,9 +186,10 @@ def _days(run: Run) -> str:
 def _design(run: Run, write: Write) -> str:
     design = run.design
     asked = write(run.records.question)
-    sentences = [f"**Design.** {asked}" if asked else "**Design.**"]
+    sentences = [f"**Design.** Question: {asked}" if asked else "**Design.**"]
     if source := design.get("item_source"):
-        sentences.append(f"Items: {write(str(source))}.")
+        named = "the bundled bank of judgestats" if source == "bank" else write(str(source))
+        sentences.append(f"The items came from {named}.")
     conditions = [write(str(c)) for c in design.get("conditions") or ()]
     if conditions:
         listed = f": {'; '.join(conditions)}" if len(conditions) <= 12 else ""
@@ -191,7 +197,12 @@ def _design(run: Run, write: Write) -> str:
             f"There were {count_noun(len(conditions), 'condition', 'conditions')}{listed}."
         )
     if run.records.kind == "experiment" and int(design.get("replicates") or 1) > 1:
-        sentences.append("Every repeat was a new request.")
+        together = int(design.get("choices_per_request") or 1)
+        sentences.append(
+            "Every repeat was a new request."
+            if together == 1
+            else f"A request asked for up to {together} repeats of an item."
+        )
     if scale := design.get("scale"):
         sentences.append(f"The scale ran from {scale[0]:g} to {scale[1]:g}.")
     if wording := design.get("wording"):
@@ -257,8 +268,8 @@ def _judging(run: Run, write: Write) -> str:
     if len(frame):
         n, unread = len(frame), int((frame["status"] != "ok").sum())
         sentences.append(
-            f"Of {n:,} judgments {n - unread:,} gave a verdict that could be read"
-            + (f"; {unread:,} ({100 * unread / n:.1f}%) did not." if unread else ".")
+            f"Of {n:,} judgments, {unread or 'none'} "
+            f"({100 * unread / n:.1f}%) gave no verdict that could be read."
         )
     if (left := run.plan.get("missing")) and sentences:
         sentences.append(write(str(left)))
@@ -276,7 +287,7 @@ def _tests(run: Run, write: Write) -> str:
     declared = run.plan.get("hypotheses") or ()
     primary = [str(h.get("question") or "") for h in declared if h.get("role") == "primary"]
     named = "; ".join(write(text) for text in dict.fromkeys(filter(None, primary)))
-    sentences = [f"Primary: {named}"] if named else []
+    sentences = [f"Primary question: {named}"] if named else []
     sentences += plan_sentences(run, write, "blocks")
     if not sentences:
         return ""
@@ -371,10 +382,6 @@ def _real_answers(run: Run) -> str:
     return _judge_facts(run, "fingerprints") or _judge_facts(run, "endpoint")
 
 
-def _plan(run: Run, key: str) -> str:
-    return str(run.plan.get(key) or "")[:120]
-
-
 _DECLARED = "family and adjustment are declared"
 _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("The judge: model and version", "GRRAS 2; LLM: model version",
@@ -401,7 +408,7 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
      "give the share of unparsed replies by condition"),
     ("The tests, declared before the data", "GRRAS 10",
      lambda r: _DECLARED if r.plan.get("hypotheses") else "", "say which tests were planned"),
-    ("Dependence between items of one question", "GRRAS 10", lambda r: _plan(r, "blocks"),
+    ("Dependence between items of one question", "GRRAS 10", lambda r: str(r.plan.get("blocks") or ""),
      "say what is taken to be independent"),
     ("Reliability with its uncertainty", "GRRAS 13",
      lambda r: _estimates(r, "icc_1_1", "icc_3_k", "omega", "krippendorff_alpha",
@@ -418,7 +425,10 @@ _ASKED: tuple[tuple[str, str, _Look, str], ...] = (
     ("An open model next to the closed one", "LLM: open model", lambda _: "",
      "judge with an open model too, or say why not"),
     ("What the results mean for use", "GRRAS 14",
-     lambda r: ", ".join(v.outcome.replace("_", " ") for v in r.records.verdicts),
+     lambda r: ", ".join(
+         f"{n} × {outcome.replace('_', ' ')}"
+         for outcome, n in Counter(v.outcome for v in r.records.verdicts).items()
+     ),
      "discuss the practical relevance"),
     ("Raw judgments", "GRRAS 15; LLM: traces",
      lambda r: "data/judgments.parquet" if len(r.judgments) else "", "publish the judgments"),

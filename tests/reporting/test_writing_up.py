@@ -43,6 +43,10 @@ def test_the_paragraph_says_what_the_run_holds(folder):
     assert text.count(f"with {design['replicates']} repeats per item") == 1
     assert "Every repeat was a new request." in text
     assert f"Of {run.facts['account']['asked']:,} judgments" in text
+    assert f", {(run.judgments['status'] != 'ok').sum()} (" in text
+    assert f"Bonferroni-adjusted for {len(run.records.verdicts)} verdicts" in text
+    run.design["choices_per_request"] = 3
+    assert "A request asked for up to 3 repeats of an item." in methods_text(run)
     assert all(name in text for name in ("sim-typical", "sim-noisy", sha, "[@holm1979]"))
     assert "simulated: no model was asked" in text
     assert run.session["judgestats"] in text
@@ -107,6 +111,9 @@ def test_the_checklist_tells_what_is_missing(folder):
     assert "icc_1_1" in entries["Reliability with its uncertainty"].where
     assert not entries["Agreement with human labels, and who gave them"].reported
     assert not entries["Where it was served, and which build"].reported, "simulated"
+    whole = entries["Dependence between items of one question"].where
+    assert whole == load_run(folder).plan["blocks"]
+    assert re.match(r"\d × ", entries["What the results mean for use"].where)
 
 
 @pytest.mark.parametrize("kind", ["md", "tex", "docx"])

@@ -193,7 +193,9 @@ def _intervals(run: Run, write: Write) -> str:
         return ""
     text = f"Intervals ({100 * run.level:g}%): {'; '.join(words)}."
     over = any("over questions" in word for word in words)
-    return f"{text} Over questions: the items of one stay together." if over else text
+    return (
+        f"{text} Over questions means that the items of a question stay together." if over else text
+    )
 
 
 def _interval(method: str, write: Write) -> str:
