@@ -172,7 +172,7 @@ def _label_caveats(
         yield Caveat(
             code=DIFFER, severity="minor", about="labels",
             text=f"{own[DIFFER].n:,} items have labels that differ, and count as unlabelled.",
-            action="If their answers differ, name them: --item.",
+            action="Let another rater decide, or name differing answers: --item.",
         )  # fmt: skip
     if "tpr" not in own and "tnr" not in own:
         return

@@ -61,6 +61,8 @@ _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labell
            "judge", "coder")  # fmt: skip
 LABEL_ENDINGS = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"})
 """Endings of the files that `judgestats labels collect` fills in."""
+_MOST_WORDS = 20
+"""Different words of a column that is taken for labels without understanding them."""
 _LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", "passed", "pass",
            "correct", "value", "answer")  # fmt: skip
 
@@ -231,7 +233,15 @@ def with_labels_of(
         matched = labels.reindex(keys).set_axis(rows).fillna("")
         parts.append(with_people(out.loc[rows], matched, kind))
         notes += told
-    return pd.concat(parts).loc[out.index] if len(parts) > 1 else parts[0], notes
+    labelled = pd.concat(parts).loc[out.index] if len(parts) > 1 else parts[0]
+    each = labelled[[c for c in labelled if str(c).startswith("label_")]].fillna("")
+    if tied := own[labelled["label"].eq("") & each.ne("").any(axis=1)].nunique():
+        text = (
+            f"{count_noun(tied, 'item has', 'items have')} no majority label, so rates rest on "
+            "items on which raters agree. Let a further rater decide."
+        )
+        notes.append(Remark(text, "labels_differ", tied))
+    return labelled, notes
 
 
 def coded_labels(
@@ -685,9 +695,13 @@ def _people(
     label = next((by_name[folded(c)] for c in _LABELS if folded(c) in by_name), "")
     person = next((by_name[folded(c)] for c in _PEOPLE
                    if folded(c) in by_name and by_name[folded(c)] != label), "")  # fmt: skip
-    columns = [label] if label else _person_columns(table, rest)
-    lone = [c for c in rest if may_hold_verdicts(table[c]) and folded(c) not in CRITERIA]
-    columns = columns or lone * (len(lone) == 1)
+    others = [c for c in rest if c != person or may_hold_verdicts(table[c])]
+    lone = [c for c in others if may_hold_verdicts(table[c]) and folded(c) not in CRITERIA]
+    if len(others) == 1 and table[others[0]].nunique() <= _MOST_WORDS:
+        lone = others
+    if person and person not in others and len(lone) == 1:
+        label = label or lone[0]
+    columns = [label] if label else _person_columns(table, rest) or lone * (len(lone) == 1)
     if not columns:
         raise InputError(
             f"{where}: no column holds the labels. The file has: {', '.join(rest[:30])}. Call "
