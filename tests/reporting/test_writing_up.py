@@ -45,8 +45,9 @@ def test_the_paragraph_says_what_the_run_holds(folder):
     assert f"Of {run.facts['account']['asked']:,} judgments" in text
     assert f", {(run.judgments['status'] != 'ok').sum()} (" in text
     assert f"Bonferroni-adjusted for {len(run.records.verdicts)} verdicts" in text
-    run.design["choices_per_request"] = 3
-    assert "A request asked for up to 3 repeats of an item." in methods_text(run)
+    together = {**run.facts, "design": {**design, "choices_per_request": 3}}
+    text = methods_text(Run(run.folder, replace(run.records, facts=together)))
+    assert "A request asked for up to 3 repeats of an item." in text
     assert all(name in text for name in ("sim-typical", "sim-noisy", sha, "[@holm1979]"))
     assert "simulated: no model was asked" in text
     assert run.session["judgestats"] in text
