@@ -47,7 +47,9 @@ def decided(environ: Mapping[str, str]) -> Gate | None:
     for name, sign in (("MIN", ">="), ("MAX", "<=")):  # inputs of 0.2
         required += [sign.join(b.rsplit("=", 1)) for b in given(environ, name).split()]
     named = given(environ, "RUN") or given(environ, "FILE") or given(environ, "JUDGMENTS")
-    if given(environ, "BEFORE") and not required and not given(environ, "FOR"):
+    if given(environ, "BEFORE") and not (
+        required or given(environ, "FOR") or given(environ, "LABELS")
+    ):
         return None
     options: dict[str, Any] = {}
     if given(environ, "LABELS"):

@@ -171,13 +171,25 @@ def test_a_pull_request_gets_one_comment_with_its_flips_attributed(tmp_path: Pat
     comments[0]["body"] = "<!-- judgestats:judge --> copied by a person"
     for after in ("b.csv", "a.csv"):
         with github(comments) as url:
-            step(tmp_path, url, BEFORE="a.csv", FILE=after)
+            page = step(tmp_path, url, BEFORE="a.csv", FILE=after)
+        for said in re.findall(r"^\*\*(?:Changed|No change shown)\*\* (.*)", page, re.M):
+            assert said.count("judge:") == 1, said
         [own] = [c["body"] for c in comments if c["user"]["type"] == "Bot"]
         assert own.startswith("<!-- judgestats:judge -->\n")
         assert comments[0]["body"].endswith("copied by a person")
         assert own.count("| system changed |") == (3 if after == "b.csv" else 0)
         assert "@me" not in own, "a mention is no mention"
     assert len(comments) == 102
+
+
+def test_labels_are_decided_on_next_to_an_earlier_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(verdicts(0, ""))
+    labels = [f"q{i},{('fail', 'pass')[i % 2]}" for i in range(30)]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,label", *labels]) + "\n")
+    with github([]) as url:
+        page = step(tmp_path, url, BEFORE="a.csv", FILE="a.csv", LABELS="labels.csv")
+    assert "| judge | TPR |" in page
+    assert "No change shown" in page
 
 
 def test_a_token_that_only_reads_leaves_the_summary(tmp_path: Path) -> None:

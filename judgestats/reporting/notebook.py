@@ -160,8 +160,10 @@ class Findings:
 
     @property
     def sentence(self) -> str:
-        """The outcomes, a sentence each, and the finding."""
-        return " ".join([*outcome_lines(self.run.records), self.run.records.finding]).strip()
+        """The outcomes, a sentence each, and next to verdicts the finding."""
+        records = self.run.records
+        found = [records.finding] if records.verdicts else []
+        return " ".join([*outcome_lines(records), *found]).strip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
