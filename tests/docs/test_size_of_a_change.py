@@ -111,25 +111,6 @@ print(json.dumps({
     "checks": {bound: called("check", "run", *bound.split())[0] for bound in sys.argv[2:]},
 }))
 """
-READER = '''"""Logs of a tool called grader."""
-
-from judgestats.data.readers.logs import Log, Reader, Rows
-
-
-def _read(log: Log):
-    rows = Rows(log.path)
-    for _, record in log.records():
-        rows.add(judge=record["by"], item_id=record["of"], status="ok", score=record["grade"])
-    return rows.frame()
-
-
-GRADER = Reader(
-    name="grader",
-    about="grader's lines: by, of, grade",
-    fits=lambda log: log.has("by", "of", "grade"),
-    read=_read,
-)
-'''
 LINES = "".join(f'{{"by": "j", "of": "q{i}", "grade": {i}}}\n' for i in range(1, 4))
 SECTION = """
 
@@ -256,7 +237,9 @@ def test_every_registered_statistic_is_exported_listed_and_held():
 def test_a_reader_is_its_file_and_its_fixture(copy):
     fixture = copy / "tests" / "data" / "fixtures" / "grader" / "log.jsonl"
     module = copy / "judgestats" / "data" / "readers" / "grader.py"
-    module.write_text(READER, encoding="utf-8")
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    [reader] = re.findall(r"```python\n(from judgestats.data.readers.logs .*?)```", page, re.S)
+    module.write_text(f'"""Logs of a tool called grader."""\n\n{reader}', encoding="utf-8")
     code, said = ran(copy, USES_READER)
     assert code != 0
     assert "fixtures/grader/log.jsonl" in said  # the missing place is named
