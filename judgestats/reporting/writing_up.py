@@ -268,8 +268,10 @@ def _judging(run: Run, write: Write) -> str:
     if len(frame):
         n, unread = len(frame), int((frame["status"] != "ok").sum())
         sentences.append(
-            f"Of {n:,} judgments, {unread or 'none'} "
-            f"({100 * unread / n:.1f}%) gave no verdict that could be read."
+            f"Of {n:,} judgments, {unread:,} ({100 * unread / n:.1f}%) gave no verdict that could "
+            "be read."
+            if unread
+            else f"All {n:,} judgments gave a verdict that could be read."
         )
     if (left := run.plan.get("missing")) and sentences:
         sentences.append(write(str(left)))

@@ -171,7 +171,9 @@ def gate_reason(verdict: Verdict) -> str:
     if verdict.outcome in {"USE", "USE_WITH_CARE"} or r is None:
         count = sum(one.status == "holds" for one in verdict.requirements)
         care = next((c.text for c in verdict.caveats if c.severity == "major"), "")
-        return f"{count} of {len(verdict.requirements)} requirements hold. {care}".strip()
+        whole = len(verdict.requirements)
+        hold = "requirement holds" if whole == 1 else "requirements hold"
+        return f"{count} of {whole} {hold}. {care}".strip()
     label, needed = r.label, threshold_text(r).removeprefix("within ").lstrip("≥≤ ")
     if r.status == "not_measured":
         return f"{label} is not measured: {r.reason}."

@@ -177,7 +177,6 @@ def verdict_groups(results: Results, *, brief: bool = False) -> list[tuple[str, 
 
     Brief ones state a purpose once, and count many subjects after the best outcome.
     """
-    called = subject_names(results)
     ordered = sorted(results.verdicts, key=lambda v: -ORDER.index(v.outcome))
     by_reason: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for v in ordered:
@@ -192,7 +191,7 @@ def verdict_groups(results: Results, *, brief: bool = False) -> list[tuple[str, 
     for group in shown:
         outcome = group[-1].outcome
         is_known = brief and any(g[0].purpose == group[0].purpose for g in shown[: len(out)])
-        said = verdict_reason(group, called, brief=is_known)
+        said = verdict_reason(group, results, brief=is_known)
         out.append((WORDS[outcome], said, outcome))
     return out
 
@@ -207,11 +206,10 @@ def verdict_lines(results: Results, width: int = WIDTH) -> Lines:
     return lines
 
 
-def verdict_reason(
-    group: Sequence[Verdict], called: Mapping[str, str] | None = None, *, brief: bool = False
-) -> str:
+def verdict_reason(group: Sequence[Verdict], results: Results, *, brief: bool = False) -> str:
     """Subjects, purpose unless brief, and reason of verdicts with one outcome."""
-    names = [(called or {}).get(v.subject.label, _clean(v.subject.name)) for v in group]
+    called = subject_names(results)
+    names = [called.get(v.subject.label, _clean(v.subject.name)) for v in group]
     are_conditions = any(", " in name for name in names)
     joint = "; " if are_conditions else ", "
     listed = joint.join(names[:_MOST_NAMES])
@@ -238,7 +236,7 @@ def verdict_reason(
     missing = decisive is not None and decisive.status == "not_measured"
     shared = len({v.sentence for v in group}) == 1 and (missing or group[0].blocker)
     own = len(group) == 1 or shared
-    reason = group[0].sentence if own else reason_of(decisive, several=True)
+    reason = group[0].sentence if own else reason_of(decisive, results, several=True)
     if not own and any(few) and decisive is not None:
         reason = f"{decisive.label} {(too_few if all(few) else not_shown)(decisive)}."
     return f"{listed}{comma}{words}: {reason}"

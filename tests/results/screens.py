@@ -36,6 +36,7 @@ def assert_screen(found: results.Results) -> results.Summary:
             text
         )  # sentences and notes stand whole or not at all
         assert text.count("(") == text.count(")"), text
+        assert not any("_" in row.key and row.key in text for row in found.rows), text
         for said in re.findall(r"^Care  (.+(?:\n {6}.+)*)", text, re.M):
             for part in " ".join(said.split()).split(" · "):
                 assert part.rstrip(".") in whole, text
