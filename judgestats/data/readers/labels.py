@@ -61,8 +61,6 @@ _PEOPLE = ("annotator", "rater", "person", "human", "expert", "labeler", "labell
            "judge", "coder")  # fmt: skip
 LABEL_ENDINGS = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"})
 """Endings of the files that `judgestats labels collect` fills in."""
-_MOST_WORDS = 20
-"""Different words of a column that is taken for labels without understanding them."""
 _LABELS = (*ALIASES["label"], "score", "rating", "verdict", "winner", "choice", "passed", "pass",
            "correct", "value", "answer")  # fmt: skip
 
@@ -697,8 +695,6 @@ def _people(
                    if folded(c) in by_name and by_name[folded(c)] != label), "")  # fmt: skip
     others = [c for c in rest if c != person or may_hold_verdicts(table[c])]
     lone = [c for c in others if may_hold_verdicts(table[c]) and folded(c) not in CRITERIA]
-    if len(others) == 1 and table[others[0]].nunique() <= _MOST_WORDS:
-        lone = others
     if person and person not in others and len(lone) == 1:
         label = label or lone[0]
     columns = [label] if label else _person_columns(table, rest) or lone * (len(lone) == 1)
