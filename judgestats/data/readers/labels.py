@@ -695,7 +695,7 @@ def _people(
                    if folded(c) in by_name and by_name[folded(c)] != label), "")  # fmt: skip
     others = [c for c in rest if c != person or may_hold_verdicts(table[c])]
     lone = [c for c in others if may_hold_verdicts(table[c]) and folded(c) not in CRITERIA]
-    if person and person not in others and len(lone) == 1:
+    if person and person not in others and len(lone) == 1 and ids.duplicated().any():
         label = label or lone[0]
     columns = [label] if label else _person_columns(table, rest) or lone * (len(lone) == 1)
     if not columns:
