@@ -148,7 +148,11 @@ def test_people_who_disagree_give_the_majority_and_ties_are_counted() -> None:
         f"i{i}": {0: "pass", 2: "fail"}.get(i, "") for i in range(8)
     }
     assert found.attrs["notes"] == [
-        "7 labels by people give 2 labelled judgments (1 tied is left out; 1 of no judged item)."
+        "7 labels by people give 2 labelled judgments (1 of no judged item).",
+        (
+            "1 item has no majority label, so rates rest on items on which raters agree. Let a "
+            "further rater decide."
+        ),
     ]
     with pytest.raises(InputError, match="leaves no judge's rows"):
         js.read_judgments([r for r in rows if r["annotator_kind"] == "HUMAN"],

@@ -483,13 +483,10 @@ def with_labelled_rows(
         source, out, own, wide, read.kinds, values, criterion=read.criterion
     )
     first = ~own.duplicated() & joined
-    ties = int(labelled.loc[first, "label"].eq("").sum())
     spare = int((~wide.index.isin(own)).sum())
-    n = int(first.sum()) - ties
+    n = int(labelled.loc[first, "label"].ne("").sum())
     sentence = f"{int(filled.sum()):,} labels by people give {n:,} labelled judgments"
-    further = [f"{ties:,} tied {'are' if ties > 1 else 'is'} left out"] if ties else []
-    further += [f"{spare:,} of no judged item"] if spare else []
-    sentence += f" ({'; '.join(further)})" if further else ""
+    sentence += f" ({spare:,} of no judged item)" if spare else ""
     persons = [c for c in labelled if str(c).startswith("label_") and not rater]
     return labelled.drop(columns=persons), [f"{sentence}.", *notes]
 
