@@ -111,7 +111,7 @@ def to_document(
     epoch: int,
 ) -> None:
     """Render Markdown as Word (``docx``), LaTeX (``tex``) or Markdown (``md``) into `output`."""
-    writer = {"docx": "docx", "tex": "latex", "md": "gfm+footnotes+tex_math_dollars"}[to]
+    writer = {"docx": "docx", "tex": "latex", "md": "gfm-raw_html+footnotes+tex_math_dollars"}[to]
     extra = ["--standalone", f"--output={output}", "--wrap=preserve"]
     if to == "tex":
         extra.append(f"--include-in-header={ASSETS / 'signs.tex'}")
@@ -191,7 +191,7 @@ def _run(
     meta = {key: header[key] for key in _META_KEYS if header.get(key) is not None}
     if "date" in meta:
         meta["date"] = str(meta["date"])
-    meta["link-citations"] = True
+    meta["link-citations"] = not writer.startswith("gfm")  # Markdown has no place to lead to
     # pandoc's reader knows no surrogate pairs, so letters are written as they are
     text = json.dumps(meta, ensure_ascii=False)
     file = f".meta-{re.sub(r'[^a-z0-9]', '', writer)}.json"  # formats are made at once
