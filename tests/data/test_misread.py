@@ -5,9 +5,13 @@ import re
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from judgestats import read_judgments
 from judgestats.cli import main
+from judgestats.data import reading_of
+from judgestats.errors import InputError
 
 FOLDER = Path(__file__).parent / "fixtures" / "misread"
 QUIET = ("--track", "none", "--report", "none", "--json")
@@ -122,6 +126,29 @@ def test_a_question_holds_the_right_reading_and_each_of_its_commands_works(name,
         assert (code, option["preview"][0]) == (0, f"{items:,} items")
         if option["command"][3:] == shlex.split(right):
             check(found, counts, statistics)
+
+
+@pytest.mark.parametrize("name", [n for n in ASKED if n.endswith(".json")])
+def test_nested_records_are_asked_about_as_parquet_and_as_a_list_too(name, workplace, capsys):
+    right, counts, statistics = ASKED[name]
+    records = json.loads((FOLDER / name).read_text())
+    with pytest.raises(InputError, match=r"mapping={'verdict': '\w+\[\]\.\w+'"):
+        read_judgments(records)
+    pd.DataFrame(records).to_parquet("records.parquet")
+    _, asked = document(capsys, "analyze", "records.parquet", *QUIET)
+    commands = [o["command"] for o in asked["reading"]["options"]]
+    command = next(c for c in commands if c[3:] == shlex.split(right))
+    _, found = document(capsys, *command[1:], *QUIET)
+    check(found, counts, statistics)
+
+
+@pytest.mark.parametrize("name", ["07_criteria.csv", "08_scores.csv"])
+def test_an_id_of_each_row_says_nothing_where_columns_are_criteria(name):
+    table = pd.read_csv(FOLDER / name)
+    found = read_judgments(table.assign(key=[f"u{7919 * i % 100003}" for i in range(len(table))]))
+    assert found.attrs["unused"]["key"] == "row id"
+    counts = reading_of(found)["counts"]
+    assert counts == reading_of(read_judgments(FOLDER / name))["counts"]
 
 
 @pytest.mark.parametrize("name", REPLIES)

@@ -238,6 +238,8 @@ def understand(
     conditions = (*factors, *criteria)
     base = group_codes(table, [*parts_of_key, *not_parts, *conditions])
     repeat = names.get("replicate", "")
+    each = conditions if repeat else ()  # criteria that were columns share the id of their row
+    n_rows = int(np.bincount(group_codes(table, each)).max(initial=0))
     unused: list[tuple[str, str]] = []
     open_: list[str] = []
     for column in rest:
@@ -255,7 +257,7 @@ def understand(
         if not repeat and names_judged(column, table[column]) and varies(base, table[column]):
             open_.append(column)
             continue
-        why = _why_unused(table[column], column, base)
+        why = _why_unused(table[column], column, base, n_rows)
         if not why and repeat and numbers_repeats(table, column, repeat):
             why = f"goes with {repeat}"
         if not why and not _could_be_key(table[column], base):
@@ -313,7 +315,7 @@ def varies_in_lists(table: pd.DataFrame, column: str, place: str) -> bool:
     return varies(lists, table[column])
 
 
-def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
+def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64], n_rows: int) -> str:
     """Why a column is not used in a key; empty where it might have one."""
     if not varies(base, column):
         return UNVARYING
@@ -334,7 +336,7 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64]) -> str:
         return "free text"
     kept = column.dropna()
     distinct = pd.unique(_hashable(kept))
-    if len(distinct) >= max(3, 0.9 * len(kept)):
+    if len(distinct) >= max(3, 0.9 * min(len(kept), n_rows)):
         return "row id"
     if not pd.api.types.is_numeric_dtype(column):
         texts = [str(v) for v in distinct[:500]]

@@ -31,6 +31,7 @@ from judgestats.data.readers.columns import (
     joined_ids,
     known_column,
     names_question,
+    nested,
     repeats_verdict,
     resolve_columns,
     text_column,
@@ -42,8 +43,19 @@ from judgestats.data.readers.frame import (
     systems_of_answers,
     understood_as,
 )
-from judgestats.data.readers.interpretation import meanings_of, proposed, roles_of
-from judgestats.data.readers.json_paths import PLACE, ROW, with_leaves
+from judgestats.data.readers.interpretation import (
+    meanings_of,
+    proposed,
+    proposed_paths,
+    roles_of,
+)
+from judgestats.data.readers.json_paths import (
+    PLACE,
+    ROW,
+    projected,
+    records_with_objects,
+    with_leaves,
+)
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
 from judgestats.data.readers.layout import (
     CROSSED,
@@ -213,7 +225,12 @@ def read_frame(
         if not asks or (isinstance(error, MissingRoleError) and error.answered):
             raise
         read = partial(tried, source, table)
-        raise proposed(source, table.rename(columns=str), options, error, read) from None
+        found: InputError = error
+        if not options.has_table_options and any(nested(table[c]) for c in table):
+            found = proposed_paths(source, records_with_objects(table), error, read)
+        if found is error:
+            found = proposed(source, table.rename(columns=str), options, error, read)
+        raise found from None
 
 
 def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) -> pd.DataFrame:
@@ -226,6 +243,9 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
             "those with the item, the judge and the verdict."
         )
     table = table.rename(columns=str)
+    paths = _paths(options)
+    if any("[]" in p and p not in table for p in paths):
+        table = pd.DataFrame(projected(records_with_objects(table), paths))
     if set(PARSED_COLUMNS) <= set(table.columns) and not options.has_table_options:
         return table.reset_index(drop=True)
     if ROW in options.item and ROW not in table:
