@@ -151,6 +151,28 @@ def test_an_id_of_each_row_says_nothing_where_columns_are_criteria(name):
     assert counts == reading_of(read_judgments(FOLDER / name))["counts"]
 
 
+@pytest.mark.parametrize("deep", [False, True])
+def test_events_without_a_verdict_are_asked_about_as_such(deep, workplace, capsys):
+    records = []
+    for i in range(20):
+        for event, held in (("request", {"tokens": 7 * i}), ("grade", {"score": i % 6})):
+            records.append(
+                {"event": event, "item": f"s{i}", **({"payload": held} if deep else held)}
+            )
+    Path("events.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    _, asked = document(capsys, "analyze", "events.jsonl", *QUIET)
+    (option,) = asked["reading"]["options"]
+    assert option["command"][-2:] == ["--rows", "event=grade"]
+    _, found = document(capsys, *option["command"][1:], *QUIET)
+    check(found, {"rows_filtered": 20, "judgments": 20}, [("mean", "", "", 2.3)])
+
+
+def test_rows_of_an_export_that_options_leave_out_are_counted():
+    export = FOLDER.parent / "exports" / "langfuse_scores.csv"
+    counts = reading_of(read_judgments(export, judge_rows="source=EVAL"))["counts"]
+    assert (counts["rows_in"], counts["rows_filtered"], counts["judgments"]) == (105, 25, 80)
+
+
 @pytest.mark.parametrize("name", REPLIES)
 def test_replies_that_state_a_verdict_plainly_are_read(name):
     from judgestats import read_judgments

@@ -401,7 +401,8 @@ def read_export(
     notes = [Remark(left, "other_events", dropped)] if dropped else []
     frame.attrs["notes"] = [*notes, *frame.attrs["notes"]]
     frame.attrs["understood"] = [f"Read as {layout.about}.", *frame.attrs["understood"]]
-    frame.attrs |= {"about": layout.about, "rows_in": n_rows, "rows_filtered": dropped}
+    frame.attrs |= {"about": layout.about, "rows_in": n_rows}
+    frame.attrs["rows_filtered"] += dropped
     frame.attrs["options"] = options.words()
     frame.attrs["levels"] = {
         role: int(out[role].nunique()) for role in ("criterion", "system") if role in out

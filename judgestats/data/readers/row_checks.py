@@ -311,6 +311,7 @@ def check_rows(rows: Rows) -> None:
         _annotators,
         _labels_of_rows,
         _models,
+        _events,
         _numbered,
         check_row_ids,
         _copies,
@@ -555,6 +556,36 @@ def _numbered(rows: Rows) -> None:
             (f"only {verdict} is judged", replace(options, ignore=(*options.ignore, *more))),
         ],
     )
+
+
+def _events(rows: Rows) -> None:
+    """Events of an item without a verdict, next to those with one."""
+    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
+    cells = rows.table.get(verdict, pd.Series(dtype=object))
+    empty = cells.isna() | cells.astype(str).str.strip().eq("")
+    if not empty.any() or empty.all():
+        return
+    options = rows.options
+    known = {*rows.names.values(), *options.item, *options.factors, *options.ignore}
+    base = roles.group_codes(rows.table, [rows.names["item_id"]])
+    for name in (c for c in map(str, rows.table) if c not in known):
+        column = rows.table[name]
+        if pd.api.types.is_numeric_dtype(column) or columns.nested(column) or column.isna().any():
+            continue
+        judged = sorted(set(column[~empty].astype(str)))
+        others = set(column[empty].astype(str))
+        if len(judged) + len(others) > _FEW_EVENTS or others & {*judged}:
+            continue
+        if roles.varies(base, column):
+            kept = replace(options, rows=(*options.rows, f"{name}={','.join(judged)}"))
+            raise rows.ask(
+                f"no row of {name!r} = {', '.join(sorted(others))} holds a verdict.",
+                [("these are other events", kept)],
+            )
+
+
+_FEW_EVENTS = 8
+"""The most kinds of events of one file."""
 
 
 def check_row_ids(rows: Rows) -> None:
