@@ -233,7 +233,7 @@ def with_labels_of(
         notes += told
     labelled = pd.concat(parts).loc[out.index] if len(parts) > 1 else parts[0]
     each = labelled[[c for c in labelled if str(c).startswith("label_")]].fillna("")
-    if tied := own[labelled["label"].eq("") & each.ne("").any(axis=1)].nunique():
+    if tied := own[labelled["label"].eq("") & (each != "").any(axis=1)].nunique():
         text = (
             f"{count_noun(tied, 'item has', 'items have')} no majority label, so rates rest on "
             "items on which raters agree. Let a further rater decide."
