@@ -43,6 +43,7 @@ from judgestats.files.tables import (
     parquet_files,
     parquet_footer,
 )
+from judgestats.files.text import command_word
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -648,6 +649,12 @@ def _check_roles(opened: ParquetJudgments, sample: pd.DataFrame, options: TableO
         return
     ours = {ROLE_OF.get(name, name) for name in _needed(opened.names)}
     stated = {"label"} if options.human or options.labels is not None else set()
+    if shared := roles.get("cluster", []) if "cluster" not in ours else []:
+        raise InputError(
+            f"{opened.path}: several items share {shared[0]}, which one pass takes for a cluster "
+            f"only where it is named: --map cluster={command_word(shared[0])}. Or leave it out: "
+            f"--ignore {command_word(shared[0])}."
+        )
     for role, columns in roles.items():
         if role in _ALL_SIZES - ours - stated:
             raise InputError(

@@ -303,7 +303,8 @@ def labelled_judgments(
             f"{', '.join(map(repr, first.items[:3]))}. Give both files the same ids."
         )
     ends = (min(first.values), max(first.values)) if alone and first.is_scores else None
-    options = replace(options, mapping=names, kind=kind, scale=options.scale or ends)
+    left = tuple(c for c in options.ignore if c in table)
+    options = replace(options, mapping=names, kind=kind, scale=options.scale or ends, ignore=left)
     frame = validate_parsed(read_frame(table, options, source=path), what=str(path))
     if labels is not None:
         items = dict.fromkeys(item for part in parts for item in part.items)
