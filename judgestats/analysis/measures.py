@@ -66,7 +66,7 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> An
             continue
         about = About(conditions=(str(condition),))
         results += _rubric_scores(own, about, level)
-        systems = [s for s in dict.fromkeys(own.get("author", pd.Series(dtype=str))) if s]
+        systems = sorted({*own.get("author", ())} - {""})
         if 2 <= len(systems) <= _MOST:
             results += _system_results(own, systems, about, level)
     for key, ask, estimand in (
@@ -97,7 +97,7 @@ def _system_results(
     value = own["choice"].map(_CODES) if verdicts else own["score"]
     read = own.assign(value=value.astype(float)).dropna(subset=["value"])
     items = read.groupby(["author", "cluster", "item_id"], sort=False)["value"].mean().reset_index()
-    for system, part in items.groupby("author", sort=False):
+    for system, part in items.groupby("author", sort=True):
         key, heading = (_PASS_RATE, "Pass rate") if verdicts else (_MEAN, "Mean score")
         cluster = part["cluster"].to_numpy(object)
         if verdicts:

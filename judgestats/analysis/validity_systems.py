@@ -77,7 +77,7 @@ def _compared(
     own: pd.DataFrame, level: float, labels_drawn: str
 ) -> tuple[Comparisons, dict[str, Estimate]] | None:
     """Of one condition: all pairs of systems, and how likely each is the better one."""
-    systems = [s for s in dict.fromkeys(own["author"].astype(str)) if s]
+    systems = sorted({*own["author"].astype(str)} - {""})
     if not 2 <= len(systems) <= _MOST:
         return None
     verdicts = not own["score"].notna().any()

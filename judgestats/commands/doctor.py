@@ -132,7 +132,7 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
 
 
 _WIDTH = 100
-_LINES, _LEAST_ROOM, _MOST_COPIES, _MOST_NOTES = 20, 5, 4, 3
+_LINES, _LEAST_ROOM, _MOST_COPIES, _MOST_NOTES = 22, 5, 4, 3
 
 
 def doctor_file(arguments: Args) -> int:
@@ -193,6 +193,7 @@ def doctor_file(arguments: Args) -> int:
         columns = _columns_of(path, words["table"], used)
     for line in frame.attrs.get("understood", []):
         lines += _wrapped(line)
+    lines += _wrapped(f"First judgments  {first_judgments(frame)}")
     for note in frame.attrs["notes"][:_MOST_NOTES]:
         lines += _wrapped(f"Care  {note}")
     copies = find_copies(frame)
@@ -216,6 +217,38 @@ def doctor_file(arguments: Args) -> int:
     lines[place:place] = _fit_columns(columns, _LINES - len(lines) - len(closing))
     console.print_result(*lines, *closing)
     return 0
+
+
+def first_judgments(frame: pd.DataFrame, most: int = 3) -> str:
+    """The first judgments as they are understood.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame.
+    most : int
+        How many.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> rows = {"item": ["a", "b"], "judge": "j", "run": [1, 2], "score": [7, None]}
+    >>> first_judgments(read_judgments(pd.DataFrame(rows)))
+    'a, j, repeat 1: 7 · b, j, repeat 2: missing'
+    """
+    repeated = len(frame["replicate"].unique()) > 1
+    shown = []
+    for row in frame.head(most).to_dict("records"):
+        place = [str(row["item_id"]), str(row["condition"]), str(row["order"])]
+        place += [f"repeat {row['replicate']}"] if repeated else []
+        said = f"{row['score']:g}" if pd.notna(row["score"]) else row["choice"] or row["status"]
+        label = f" (label {row['label']})" if row.get("label") else ""
+        where = ", ".join(part[:30] for part in place if part)
+        shown.append(printable(f"{where}: {said}{label}", one_line=True))
+    return " · ".join(shown)
 
 
 def _fit_columns(lines: list[str], room: int) -> list[str]:
