@@ -43,12 +43,7 @@ from judgestats.data.readers.frame import (
     systems_of_answers,
     understood_as,
 )
-from judgestats.data.readers.interpretation import (
-    meanings_of,
-    proposed,
-    proposed_paths,
-    roles_of,
-)
+from judgestats.data.readers.interpretation import meanings_of, proposed, proposed_paths, roles_of
 from judgestats.data.readers.json_paths import (
     PLACE,
     ROW,
@@ -84,11 +79,7 @@ from judgestats.data.readers.roles import (
 )
 from judgestats.data.readers.test_logs import ragas_options
 from judgestats.data.schema import validate_parsed
-from judgestats.data.verdict_kinds import (
-    DirectionError,
-    RepliesError,
-    normalize_value,
-)
+from judgestats.data.verdict_kinds import DirectionError, RepliesError, normalize_value
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 from judgestats.results.records import CRITERIA
