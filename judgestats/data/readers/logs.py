@@ -534,9 +534,13 @@ def _unpack_records(value: Any) -> Any:
     lists = {key: found for key, one in value.items() if _are(dict, found := records_by_id(one))}
     if len(lists) == len(value) and _alike([records[0] for records in lists.values()]):
         return [{BLOCK: key, **record} for key, records in lists.items() for record in records]
-    if len(lists) == 1 and sum(isinstance(v, list) and bool(v) for v in own) == 1:
+    rows = [row for records in lists.values() for row in records]
+    plain = not any(isinstance(v, dict | list) for row in rows for v in row.values())
+    of_tests = any(key.casefold().startswith("test") for key in lists)  # a log without its verdicts
+    alone = len(lists) == 1 == sum(isinstance(v, list) and bool(v) for v in own)
+    if alone and plain and not of_tests:
         words = {key: word for key, word in value.items() if isinstance(word, str)}
-        return [{**words, **record} for records in lists.values() for record in records]
+        return [{**words, **row} for row in rows]
     return value
 
 
