@@ -211,28 +211,30 @@ def parquet_rows(path: Path, limits: guarded.Limits = guarded.LIMITS) -> pa.Tabl
         return pa.Table.from_arrays(plain, schema=schema)
 
 
-_WIDTHS = {"BOOLEAN": 0.125, "INT64": 8, "DOUBLE": 8, "INT96": 12}
-"""Bytes of a value in memory; 4 for all others."""
+_WIDTHS = {0: 0.125, 2: 8, 3: 12, 5: 8}
+"""Bytes of a value in memory by the number of its type (boolean, int64, int96, double); else 4."""
 _PAGE_HEADER = 1 << 24
 
 
 def _weigh_pages(path: Path, about: Any, meter: guarded.Meter) -> None:
     """Refuse pages that expand too far, from the header of each, before any is decompressed.
 
-    The footer may state less than the pages hold.
+    The footer may state less than the pages hold. It is read here, because pyarrow ends the process
+    where statistics of a chunk are damaged.
     """
     written = 0.0
     with path.open("rb") as file:
-        for i in range(about.num_row_groups):
-            group = about.row_group(i)
-            for j in range(about.num_columns):
-                chunk = group.column(j)
+        file.seek(-8, io.SEEK_END)
+        length = min(int.from_bytes(file.read(4), "little"), _PAGE_HEADER)
+        file.seek(-8 - length, io.SEEK_END)
+        footer, _ = _thrift_struct(file.read(length), 0)
+        for group in footer[4]:
+            for j, column in enumerate(group[1]):
+                chunk = column[3]
                 repeats = about.schema.column(j).max_repetition_level > 0
-                width = _WIDTHS.get(chunk.physical_type, 4) if repeats else 0
-                at = chunk.data_page_offset
-                if chunk.has_dictionary_page:
-                    at = min(at, chunk.dictionary_page_offset)
-                end = at + chunk.total_compressed_size
+                width = _WIDTHS.get(chunk[1], 4) if repeats else 0
+                at = min(chunk[9], chunk.get(11, chunk[9]))
+                end = at + chunk[7]
                 while at < end:
                     file.seek(at)
                     header, length = _page_header(file)
@@ -254,23 +256,37 @@ def _page_header(file: IO[bytes]) -> tuple[dict[int, Any], int]:
 
 
 def _thrift_struct(raw: bytes, at: int) -> tuple[dict[int, Any], int]:
-    """Whole numbers and structures of Thrift's compact protocol by field, and where they end."""
+    """Numbers, lists, and structures of Thrift's compact protocol by field, and where they end."""
     fields: dict[int, Any] = {}
     number = 0
     while kind := raw[at]:
         step, kind = divmod(kind, 16)
         number, at = number + step, at + 1
-        if kind in {4, 5, 6}:
-            value, at = _varint(raw, at)
-            fields[number] = (value >> 1) ^ -(value & 1)
-        elif kind == 8:
-            length, at = _varint(raw, at)
-            at += length
-        elif kind == 12:
-            fields[number], at = _thrift_struct(raw, at)
-        if kind not in {1, 2, 4, 5, 6, 8, 12} or not step:
+        if not step:
             raise ValueError("a page header is damaged")
+        if kind > 2:  # else a truth value, which is its kind
+            fields[number], at = _thrift_value(raw, at, kind)
     return fields, at + 1
+
+
+def _thrift_value(raw: bytes, at: int, kind: int) -> tuple[Any, int]:
+    """One value; None for a text or a fraction."""
+    if kind == 12:
+        return _thrift_struct(raw, at)
+    if kind in {1, 2, 3, 7}:
+        return None, at + (8 if kind == 7 else 1)
+    if kind == 9:
+        size, kind = divmod(raw[at], 16)
+        size, at = _varint(raw, at + 1) if size == 15 else (size, at + 1)
+        values: list[Any] = []
+        while len(values) < size:
+            value, at = _thrift_value(raw, at, kind)
+            values.append(value)
+        return values, at
+    if kind not in {4, 5, 6, 8}:
+        raise ValueError("a page header is damaged")
+    value, at = _varint(raw, at)
+    return (None, at + value) if kind == 8 else ((value >> 1) ^ -(value & 1), at)
 
 
 def _varint(raw: bytes, at: int) -> tuple[int, int]:

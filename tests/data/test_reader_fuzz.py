@@ -202,6 +202,7 @@ def changed(raw, rng):
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "json", "parquet"])
 @MODEST
 @given(seed=st.integers(0, 2**32))
+@example(seed=226)  # statistics of a chunk, at which pyarrow ends the process
 def test_changed_and_truncated_tables(tmp_path, form, seed):
     path = tmp_path / f"table.{form}"
     path.write_bytes(changed(table_bytes(form), random.Random(seed)))
