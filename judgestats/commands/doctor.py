@@ -132,7 +132,7 @@ def _test_call(spec: JudgeSpec, timeout_s: float) -> tuple[str, bool]:
 
 
 _WIDTH = 100
-_LINES, _LEAST_ROOM, _MOST_COPIES, _MOST_NOTES = 22, 5, 4, 3
+_LINES, _LEAST_ROOM, _MOST_COPIES, _MOST_NOTES = 20, 5, 4, 3
 
 
 def doctor_file(arguments: Args) -> int:
@@ -193,7 +193,7 @@ def doctor_file(arguments: Args) -> int:
         columns = _columns_of(path, words["table"], used)
     for line in frame.attrs.get("understood", []):
         lines += _wrapped(line)
-    lines += _wrapped(f"First judgments  {first_judgments(frame)}")
+    after = len(lines)
     for note in frame.attrs["notes"][:_MOST_NOTES]:
         lines += _wrapped(f"Care  {note}")
     copies = find_copies(frame)
@@ -214,6 +214,9 @@ def doctor_file(arguments: Args) -> int:
     judged = " ".join([file, *(w for w in options if not w.startswith("--labels "))])
     again += [q.command.format(file=judged) for q in asked if q.command]
     closing = plain_text(next_line(again, width)).split("\n")
+    shown = _wrapped(f"First judgments  {first_judgments(frame)}")
+    if len(columns) + len(lines) + len(shown) + len(closing) <= _LINES:
+        lines[after:after] = shown
     lines[place:place] = _fit_columns(columns, _LINES - len(lines) - len(closing))
     console.print_result(*lines, *closing)
     return 0
