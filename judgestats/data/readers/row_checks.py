@@ -568,7 +568,9 @@ def _events(rows: Rows) -> None:
     options = rows.options
     known = {*rows.names.values(), *options.item, *options.factors, *options.ignore}
     base = roles.group_codes(rows.table, [rows.names["item_id"]])
-    for name in (c for c in map(str, rows.table) if c not in known):
+    for name in (
+        c for c in map(str, rows.table) if c not in known and columns.folded(c) not in CRITERIA
+    ):
         column = rows.table[name]
         if pd.api.types.is_numeric_dtype(column) or columns.nested(column) or column.isna().any():
             continue
