@@ -267,7 +267,7 @@ class JudgePlan:
                 setattr(self, name, own + value)
 
     def scaled(self, times: float) -> JudgePlan:
-        """So many times this plan, before its cost is known."""
+        """The plan `times` times, before its cost is known."""
         return JudgePlan(
             judge=self.judge,
             judgments=round(self.judgments * times),

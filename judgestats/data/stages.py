@@ -160,7 +160,7 @@ class StageSchedule:
     def part(self, most: int, together: int = 1) -> StageSchedule:
         """The same with nothing heard yet, and of more pipelines than `most` about that many.
 
-        Items with a block of `together` repetitions are kept whole, spread evenly over the plan.
+        Items keep all repetitions of a block of `together`, spread evenly over the plan.
         Pipelines of different blocks have no call in common.
         """
         if len(self) <= most:

@@ -225,7 +225,9 @@ def _weigh_pages(path: Path, about: Any, meter: guarded.Meter) -> None:
     written = 0.0
     with path.open("rb") as file:
         file.seek(-8, io.SEEK_END)
-        length = min(int.from_bytes(file.read(4), "little"), _PAGE_HEADER)
+        length = int.from_bytes(file.read(4), "little")
+        if length > _PAGE_HEADER:
+            raise ValueError("its footer is larger than 16 MiB")
         file.seek(-8 - length, io.SEEK_END)
         footer, _ = _thrift_struct(file.read(length), 0)
         for group in footer[4]:
@@ -282,6 +284,8 @@ def _thrift_value(raw: bytes, at: int, kind: int) -> tuple[Any, int]:
         while len(values) < size:
             value, at = _thrift_value(raw, at, kind)
             values.append(value)
+            if at > len(raw):  # some values are skipped, not read
+                raise ValueError("a page header is damaged")
         return values, at
     if kind not in {4, 5, 6, 8}:
         raise ValueError("a page header is damaged")

@@ -161,7 +161,8 @@ def test_events_without_a_verdict_are_asked_about_as_such(deep, workplace, capsy
             )
     Path("events.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     _, asked = document(capsys, "analyze", "events.jsonl", *QUIET)
-    (option,) = asked["reading"]["options"]
+    option, other = asked["reading"]["options"]
+    assert other["command"][-2:] == ["--factor", "event"]
     assert option["command"][-2:] == ["--rows", "event=grade"]
     _, found = document(capsys, *option["command"][1:], *QUIET)
     check(found, {"rows_filtered": 20, "judgments": 20}, [("mean", "", "", 2.3)])

@@ -146,7 +146,7 @@ def labels_by_criterion(
     if unclear:
         raise InputError(
             f"{source}: --wide person: {min(unclear)!r} may hold labels on one criterion or on "
-            "all. Name every column of labels after a criterion in words, e.g. tone, human_tone."
+            "all. Name every column of labels after a criterion, such as tone, human_tone."
         )
     none = pd.Series(None, table.index, dtype=object)
     said = {f"{name}_label" if name in table else name: none.copy() for name in people}

@@ -154,8 +154,8 @@ def read_judgments(
     rows : sequence of str
         ``"type=grade"``: the rows that are read; others are left out before anything else.
     stream : {"auto", "yes", "no"}
-        Whether Parquet and CSV are read in one pass that keeps a byte for each judgment, and no
-        text; ``auto``: from 5 million rows (CSV: 256 MiB).
+        Whether Parquet and CSV are read in one pass, which keeps a byte for each judgment and no
+        text. ``auto``: from 5 million rows (CSV: 256 MiB).
 
     Returns
     -------

@@ -582,7 +582,10 @@ def _events(rows: Rows) -> None:
             kept = replace(options, rows=(*options.rows, f"{name}={','.join(judged)}"))
             raise rows.ask(
                 f"no row of {name!r} = {', '.join(sorted(others))} holds a verdict.",
-                [("these are other events", kept)],
+                [
+                    ("these are other events", kept),
+                    ("conditions", replace(options, factors=(*options.factors, name))),
+                ],
             )
 
 

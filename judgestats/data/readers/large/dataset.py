@@ -101,7 +101,7 @@ class ParquetJudgments:
         self.kept = condition if self.kept is None else self.kept & condition
 
     def shares(self, most: int) -> list[ParquetJudgments]:
-        """The same judgments in at most so many shares of consecutive files."""
+        """The same judgments in at most `most` shares of consecutive files."""
         if most == 1:
             return [self]
         parts = [*self.files.get_fragments()]
@@ -651,9 +651,8 @@ def _check_roles(opened: ParquetJudgments, sample: pd.DataFrame, options: TableO
     stated = {"label"} if options.human or options.labels is not None else set()
     if shared := roles.get("cluster", []) if "cluster" not in ours else []:
         raise InputError(
-            f"{opened.path}: several items share {shared[0]}, which one pass takes for a cluster "
-            f"only where it is named: --map cluster={command_word(shared[0])}. Or leave it out: "
-            f"--ignore {command_word(shared[0])}."
+            f"{opened.path}: several items share {shared[0]}. If they depend on one another, add "
+            f"--map cluster={command_word(shared[0])}; else --ignore {command_word(shared[0])}."
         )
     for role, columns in roles.items():
         if role in _ALL_SIZES - ours - stated:
