@@ -27,7 +27,7 @@ _BATCH = 1 << 16
 _MOST_TITLES = 12
 _INDEX = re.compile(r"__index_level_\d+__")
 """The column in which pandas writes row numbers that nobody named."""
-_MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
+MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "<NA>")
 """How programs write that a cell has no value: R writes NA, pandas nothing, others None."""
 _NOT_APPLICABLE = frozenset({"N/A", "n/a"})
 """Those of them that say something in a column of verdicts."""
@@ -403,9 +403,9 @@ def separated_table(
     with guarded.foreign(path, "a table"):
         separator, header = header_of(path, separator, guarded.Meter(path, "CSV", limits))
     kept = names(pd.DataFrame(columns=header))
-    gaps = {c: [""] if c in kept else list(_MISSING) for c in header}
+    gaps = {c: [""] if c in kept else list(MISSING) for c in header}
     for column in set(verdicts(pd.DataFrame(columns=header))) - set(kept):
-        gaps[column] = [word for word in _MISSING if word not in _NOT_APPLICABLE]
+        gaps[column] = [word for word in MISSING if word not in _NOT_APPLICABLE]
     with text_lines(path, limits) as text, warnings.catch_warnings():
         # Rows with more cells than the header: pandas would drop the last ones.
         warnings.simplefilter("error", pd.errors.ParserWarning)

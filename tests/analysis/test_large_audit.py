@@ -217,7 +217,7 @@ def test_criteria_are_audited_apart_as_in_memory(kind, ending, labelled, tmp_pat
     equal(one, other)
 
 
-@pytest.mark.parametrize("labels", ["a column", "a second file", "rows of people"])
+@pytest.mark.parametrize("labels", ["a column", "a second file", "rows of people", "kinds"])
 @pytest.mark.parametrize("kind", ["scores", "passes", "verdicts"])
 def test_labels_are_those_of_memory(kind, labels, tmp_path, capsys) -> None:
     """Labels of some items, wherever they stand."""
@@ -242,9 +242,108 @@ def test_labels_are_those_of_memory(kind, labels, tmp_path, capsys) -> None:
         frame = pd.concat([frame.assign(source="judge"), rows.assign(judge="person", status="ok")])
         frame = frame.drop(columns=["status", "question"], errors="ignore")
         options = ["--human", "source=person"]
+        options = ["--map", "rater_kind=source"] if labels == "kinds" else options
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     one, other = audited(tmp_path / "rows.parquet", capsys, *options)
     assert one["reading"]["counts"]["labels"] == 25
+    equal(one, other)
+
+
+def _long(**levels: list) -> pd.DataFrame:
+    """A row for each combination of levels, with scores from 1 to 7."""
+    frame = pd.MultiIndex.from_product(levels.values(), names=[*levels]).to_frame(index=False)
+    rng = np.random.default_rng(6)
+    worth = pd.factorize(frame.iloc[:, 0])[0] % 5
+    return frame.assign(score=np.clip(worth + rng.integers(0, 4, len(frame)), 1, 7))
+
+
+QUESTIONS = [f"q{i}" for i in range(30)]
+
+
+def _wide(column: str, **levels: list) -> pd.DataFrame:
+    """A column of scores for each level of a column."""
+    frame = _long(**levels)
+    rows = [c for c in levels if c != column]
+    return frame.pivot(index=rows, columns=column, values="score").reset_index()
+
+
+def _people(frame: pd.DataFrame, n: int = 2) -> pd.DataFrame:
+    """The same with columns of labels of some items."""
+    rng = np.random.default_rng(9)
+    item = pd.factorize(frame.iloc[:, 0])[0]
+    for k in range(n):
+        labels = rng.integers(1, 8, item.max() + 1).astype(float)
+        frame[f"human_{k + 1}"] = np.where(labels[item] > 1 + k, labels[item], np.nan)
+    return frame
+
+
+SHAPES = {
+    "an item of two columns": (
+        _long(question=QUESTIONS, turn=[1, 2], judge=["a", "b"], replicate=[0, 1, 2]),
+        ["--map", "item=question+turn"],
+    ),
+    "a question for each system": (
+        _long(question_id=range(30), model=["x", "y", "z"], judge=["a", "b"], replicate=[0, 1]),
+        [],
+    ),
+    "a stated system": (
+        _long(item=QUESTIONS, bot=["x", "y"], judge=["a", "b"], replicate=[0, 1]),
+        ["--map", "system=bot"],
+    ),
+    "a system of each item": (
+        _long(item=QUESTIONS, judge=["a", "b"], replicate=[0, 1]).assign(
+            bot=lambda f: "s" + f["item"].str[-1], query_id=lambda f: f["item"].str[:2]
+        ),
+        ["--map", "system=bot"],
+    ),
+    "columns of runs": (_wide("k", item=QUESTIONS, judge=["a", "b"], k=["run1", "run2"]), []),
+    "columns of runs and people": (
+        _people(_wide("k", item=QUESTIONS, judge=["a", "b"], k=["run1", "run2"])),
+        ["--wide", "label=human_*", "--wide", "run=run*"],
+    ),
+    "columns of judges": (
+        _wide("j", item=QUESTIONS, replicate=[0, 1, 2], j=["gpt_score", "claude_score"]),
+        ["--wide", "judge=gpt*,claude*"],
+    ),
+    "columns of criteria": (
+        _wide("c", item=QUESTIONS, judge=["a", "b"], replicate=[0, 1], c=["tone", "clarity"]),
+        [],
+    ),
+    "columns of systems": (
+        _wide("s", item=QUESTIONS, judge=["a", "b"], replicate=[0, 1], s=["x_1", "y_1"]),
+        ["--wide", "system=x_1,y_1"],
+    ),
+    "columns of systems by criterion": (
+        _wide("s", item=QUESTIONS, replicate=[0, 1], s=["x_tone", "y_tone", "x_clarity",
+                                                      "y_clarity"]),
+        [],
+    ),
+    "columns of two orders": (
+        _wide("o", item=QUESTIONS, replicate=[0, 1], o=["winner_orig", "winner_swap"]).assign(
+            winner_orig=lambda f: f["winner_orig"].map(dict(enumerate("baababab"))),
+            winner_swap=lambda f: f["winner_swap"].map(dict(enumerate("baabbaab"))),
+        ),
+        ["--wide", "order=winner_*"],
+    ),
+    "columns of people": (_people(_long(item=QUESTIONS, judge=["a", "b"], replicate=[0, 1])), []),
+    "a column of labels": (_people(_long(item=QUESTIONS, judge=["a"], replicate=[0, 1]), 1), []),
+    "clusters without a mapping": (
+        _long(item=QUESTIONS, judge=["a", "b"], replicate=[0, 1]).assign(
+            topic=lambda f: "t" + f["item"].str[-1], prompt=lambda f: f["item"] + "?"
+        ),
+        [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_files_of_every_shape_are_audited_as_in_memory(name, ending, tmp_path, capsys) -> None:
+    frame, options = SHAPES[name]
+    file = tmp_path / f"rows.{ending}"
+    (frame.to_csv if ending == "csv" else frame.to_parquet)(file, index=False)
+    one, other = audited(file, capsys, *options)
+    assert one["reading"]["counts"]["judgments"] >= 60
     equal(one, other)
 
 
@@ -375,14 +474,7 @@ def test_an_item_scored_in_several_orders_is_refused(tmp_path) -> None:
 
 
 def test_a_stream_refuses_what_memory_refuses(tmp_path) -> None:
-    """A column that may be part of an item's key, and codes of two responses, are asked about."""
-    rows = [
-        {"question_id": q, "model_a": a, "judge": "J", "winner": "model_a"}
-        for q in range(30) for a in ("x", "y", "z")
-    ]  # fmt: skip
-    pd.DataFrame(rows).to_parquet(tmp_path / "pairs.parquet", index=False)
-    with pytest.raises(InputError, match="question_id \\+ model_a name an item together"):
-        js.read_judgments(tmp_path / "pairs.parquet", stream="yes")
+    """Codes of two responses are asked about."""
     rows = [{"item": i, "winner": int((i + r) % 3 > 0)} for i in range(30) for r in range(2)]
     pd.DataFrame(rows).to_parquet(tmp_path / "codes.parquet", index=False)
     with pytest.raises(InputError, match="--values '0=a,1=b'"):

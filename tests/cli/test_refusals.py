@@ -279,7 +279,7 @@ CASES = {
     ),
     "one rater's label twice": labels("id,annotator,label\nq1,ann,3\nq1,ann,4\nq1,bob,4\n"),
     "JSON nested too deeply": text("[" * 5000 + "]" * 5000, name="j.json"),
-    "a stream that needs the whole file": parquet_whole("--stream", "yes", "--item", "id,score"),
+    "a stream that needs the whole file": parquet_whole("--stream", "yes", "--explode", "score"),
     "columns that are not each judge by each criterion": text(
         "id,a_x,b\n1,1,2\n2,2,1\n", "--wide", "judge+criterion=a_x,b"
     ),

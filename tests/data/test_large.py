@@ -137,17 +137,15 @@ def test_untrusted_columns_are_refused_in_a_sentence(tmp_path, changes, message)
 
 @pytest.mark.parametrize(
     ("further", "clusters"),
-    [({"mapping": {"cluster": "query_id"}}, 8), ({"ignore": "query_id"}, 40)],
+    [({}, 8), ({"mapping": {"cluster": "query_id"}}, 8), ({"ignore": "query_id"}, 40)],
 )
-def test_what_several_items_share_is_not_left_out_unsaid(tmp_path, further, clusters) -> None:
+def test_what_several_items_share_is_their_cluster(tmp_path, further, clusters) -> None:
     columns = {
         "query_id": [f"q{i // 5}" for i in range(40)],
         "doc_id": [f"d{i}" for i in range(40)],
     }
     scores = {"score": [i % 4 for i in range(40)], "label": [i % 3 for i in range(40)]}
     pq.write_table(pa.table(columns | scores), tmp_path / "x.parquet")
-    with pytest.raises(InputError, match="--map cluster=query_id"):
-        js.read_judgments(tmp_path)
     assert js.read_judgments(tmp_path, **further)["cluster"].nunique() == clusters
 
 

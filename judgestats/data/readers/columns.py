@@ -475,22 +475,32 @@ def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[st
 
     One that varies within an item is part of what is judged, or a prompt of the judge: none here.
     """
-    item = table[names["item_id"]].astype(str)
-    for column in table.columns:
-        if _QUESTIONS.fullmatch(str(column)) and str(column) not in used:
-            if not len(table):  # a header alone: what is streamed is held to it by row
-                if folded(str(column)) in _IDS_OF_QUESTIONS:
-                    return str(column)
-                continue
-            codes = pd.factorize(table[column].astype(str))[0]
-            n_items = item.nunique()
-            whole = len(pd.unique(pd.factorize(item)[0] * (int(codes.max(initial=0)) + 1) + codes))
-            levels = len(pd.unique(codes))
-            named = folded(str(column)) in _IDS_OF_QUESTIONS
-            shared = levels < n_items if named else _FEWEST <= levels <= n_items / _PER_CLUSTER
-            if whole == n_items and shared:
-                return str(column)
+    item = pd.factorize(table[names["item_id"]].astype(str))[0]
+    n_items = int(item.max(initial=-1)) + 1
+    for column in question_columns(table.columns, used):
+        codes, levels = pd.factorize(table[column].astype(str), use_na_sentinel=False)
+        pairs = len(pd.unique(item * len(levels) + codes))
+        if pairs == n_items and are_shared(column, len(levels), n_items):
+            return column
     return ""
+
+
+def question_columns(columns: Iterable[object], used: Collection[str]) -> list[str]:
+    """The unused columns that may name what several items share, by their names."""
+    return [c for c in map(str, columns) if _QUESTIONS.fullmatch(c) and c not in used]
+
+
+def are_shared(column: str, levels: int, n_items: int) -> bool:
+    """Whether a column's levels are few enough for several items to share each.
+
+    Examples
+    --------
+    >>> are_shared("query_id", 8, 40), are_shared("topic", 4, 40)
+    (True, False)
+    """
+    if folded(column) in _IDS_OF_QUESTIONS:
+        return levels < n_items
+    return _FEWEST <= levels <= n_items / _PER_CLUSTER
 
 
 _QUESTIONS = re.compile(

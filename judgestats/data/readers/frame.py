@@ -12,15 +12,25 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import JUDGMENT, PARSED_COLUMNS
-from judgestats.data.readers.columns import ALIASES, SYSTEMS, Remark, folded, label_note
+from judgestats.data.readers.columns import (
+    ALIASES,
+    PARTS,
+    SYSTEMS,
+    TRIALS,
+    Remark,
+    folded,
+    label_note,
+)
+from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import UNVARYING, ColumnRoles
+from judgestats.data.readers.roles import UNVARYING, ColumnRoles, names_judged_text
 from judgestats.data.schema import kinds_by_value
 from judgestats.data.verdict_kinds import score_pass_map
 from judgestats.errors import printable
 from judgestats.files.text import number, short, shorten_text, text
 from judgestats.protocols.base import Status
 from judgestats.protocols.replies import no_verdict
+from judgestats.results.records import CRITERIA
 
 TOLD = ("judge", "item_id", "cluster", "replicate", "status")
 """Columns that every reader fills."""
@@ -304,6 +314,20 @@ def systems_of_answers(
     named = [c for c in whole if folded(c) in SYSTEMS and len(table[c].unique()) > 1]
     alone = len(named) == 1 and not any(folded(c) in SYSTEMS for c in understanding.item)
     return named if alone and "cluster" in names else []
+
+
+def parts_of_items(
+    table: pd.DataFrame, understanding: ColumnRoles, names: Mapping[str, str]
+) -> tuple[tuple[str, ...], str]:
+    """The columns of an item that name its cluster, and the column that names its system."""
+    systems = systems_of_answers(table, understanding, names)
+    own = tuple(
+        c for c in understanding.item
+        if c not in systems and folded(c) not in PARTS | TRIALS | CRITERIA | {PLACE}
+        and not names_judged_text(c)
+    )  # fmt: skip
+    systems = systems or [c for c in understanding.item if folded(c) in SYSTEMS]
+    return own, systems[0] if len(systems) == 1 else ""
 
 
 def unused_columns(understanding: ColumnRoles) -> list[str]:

@@ -106,12 +106,16 @@ def with_labels(
     return out
 
 
-def labelled_ids(path: Path, *, choices: Sequence[str] = ()) -> set[str]:
+def labelled_ids(
+    path: Path, item: Sequence[str] = ("item_id",), *, choices: Sequence[str] = ()
+) -> set[str]:
     """What the labelled items of a table are called; it is checked as when it is joined.
 
     Parameters
     ----------
     path : Path
+    item : sequence of str
+        The columns that name an item among the judgments.
     choices : sequence of str
         The words of a label, where they are not pass and fail.
 
@@ -120,7 +124,7 @@ def labelled_ids(path: Path, *, choices: Sequence[str] = ()) -> set[str]:
     set of str
     """
     table = _table(path)
-    keys = _keys(path, table, ("item_id",))
+    keys = _keys(path, table, item)
     ids = joined_ids(table, tuple(keys))
     if _criterion_column(table, keys):
         return set(ids)  # one label a criterion, which is checked when it is joined

@@ -240,7 +240,7 @@ STREAM_ROWS = 5_000_000
 """Rows of a Parquet file from which it is read in one pass: some 5 GiB as a frame."""
 STREAM_BYTES = 256 << 20
 """The same of CSV, by its size: some 5 million rows."""
-_WHOLE = ("wide", "explode", "parse", "as_shown", "table")
+_WHOLE = ("explode", "parse", "as_shown", "table")
 """Options that need the whole table."""
 
 
@@ -262,7 +262,6 @@ def is_streamed(path: Path, options: TableOptions, stream: str) -> bool:
         return False
     parquet, separated = is_parquet(path), path.suffix.lower() in SEPARATORS
     further = next((name for name in _WHOLE if getattr(options, name)), "")
-    further = "item" if len(options.item) > 1 else further
     if stream == "auto":
         if further or not (parquet or separated):
             return False

@@ -18,8 +18,6 @@ from judgestats.data.readers.columns import (
     ALIASES,
     DONE,
     PARTS,
-    SYSTEMS,
-    TRIALS,
     VERDICTS,
     MissingRoleError,
     answers_differ,
@@ -40,6 +38,7 @@ from judgestats.data.readers.frame import (
     bare,
     few_names,
     parsed_frame,
+    parts_of_items,
     systems_of_answers,
     understood_as,
 )
@@ -73,7 +72,6 @@ from judgestats.data.readers.roles import (
     ColumnRoles,
     UndecidedError,
     has_nested_values,
-    names_judged_text,
     understand,
     varies_in_lists,
 )
@@ -82,7 +80,6 @@ from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import DirectionError, RepliesError, normalize_value
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
-from judgestats.results.records import CRITERIA
 
 _NAMES = ("item_id", "judge", "cluster", "category", "order")
 _FREE = ("explanation", "raw_text", "reason", "request_order")
@@ -244,12 +241,12 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     given, n_rows = options, len(table)
     options = ragas_options(table, options)
     layout = "" if options is given else "ragas"
-    options = _with_runs(source, table, options)
+    options = with_runs(source, table, options)
     shapes: list[str] = []
     served: dict[str, str] = {}
     wide: dict[str, str] = {}
     read_by = partial(tried, source, table)
-    table, mapping, people = _reshaped(
+    table, mapping, people = reshaped(
         source, table.reset_index(drop=True), options, shapes, served, wide
     )
     n_rows = max(n_rows, len(table))
@@ -391,7 +388,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     return frame
 
 
-def _with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -> TableOptions:
+def with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) -> TableOptions:
     """The options with ``run1``, ``run2`` ... as repetitions, if nothing else is stated.
 
     Raises
@@ -548,7 +545,7 @@ def _parents(table: pd.DataFrame, served: Collection[str]) -> list[str]:
     return [c for c in dict.fromkeys(parents) if c and c not in served]
 
 
-def _reshaped(
+def reshaped(
     source: Path | str,
     table: pd.DataFrame,
     options: TableOptions,
@@ -614,15 +611,9 @@ def _columns(
     kept = {o: c for o, c in names.items() if o not in {*VERDICTS, *_OF_ROWS}}
     out = pd.DataFrame({ours: table[theirs] for ours, theirs in kept.items()})
     out["item_id"] = joined_ids(table, understanding.item)
-    systems = systems_of_answers(table, understanding, names)
-    parts = [
-        c for c in understanding.item
-        if c in systems or folded(c) in PARTS | TRIALS | CRITERIA | {PLACE} or names_judged_text(c)
-    ]  # fmt: skip
-    own = tuple(c for c in understanding.item if c not in parts)
-    systems = systems or [c for c in understanding.item if folded(c) in SYSTEMS]
-    if len(systems) == 1:  # which system answered: several answers to one question are compared
-        out["author"] = text_column(table[systems[0]])
+    own, system = parts_of_items(table, understanding, names)
+    if system:  # several answers to one question are compared
+        out["author"] = text_column(table[system])
     if "cluster" in out:
         out["cluster"] = text_column(out["cluster"])
     else:
@@ -654,7 +645,7 @@ def _columns(
     if "temperature" not in out:
         out["temperature"] = float("nan")
     if "replicate" in out:
-        out["replicate"] = _replicates(out["replicate"])
+        out["replicate"] = numbered_repeats(out["replicate"])
     for factor in understanding.factors:
         out[f"factor_{factor}"] = text_column(table[factor])
     if (sides := verdicts.side_columns(table)) is not None:
@@ -693,7 +684,7 @@ def _with_label_chances(source: Path | str, out: pd.DataFrame, name: str) -> pd.
     return out.assign(chance=chance)
 
 
-def _replicates(column: pd.Series) -> pd.Series:
+def numbered_repeats(column: pd.Series) -> pd.Series:
     """Numbers of repetitions as they stand; other names (``run-a``) numbered in order."""
     numbers = pd.to_numeric(column, errors="coerce")
     if numbers.notna().all() and (numbers % 1 == 0).all() and numbers.ge(0).all():

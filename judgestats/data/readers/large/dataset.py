@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -20,39 +19,50 @@ import pyarrow.csv as pv
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from judgestats.arrays import LARGEST, Ints
 from judgestats.data.readers.columns import (
     VERDICTS,
+    answers_differ,
+    are_shared,
+    column_named,
     known_column,
+    question_columns,
     resolve_columns,
 )
-from judgestats.data.readers.frame import unused_columns
-from judgestats.data.readers.interpretation import ROLE_OF, meanings_of
+from judgestats.data.readers.frame import parts_of_items, systems_of_answers, unused_columns
+from judgestats.data.readers.interpretation import ROLE_OF, proposed, roles_of
+from judgestats.data.readers.large.codes import Codes
+from judgestats.data.readers.large.shape import Shape, shape_of
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
-from judgestats.data.readers.row_checks import Rows, check_rows, raters_question
-from judgestats.data.readers.tables import read_frame, tried
-from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
+from judgestats.data.readers.row_checks import (
+    FurtherQuestionError,
+    Rows,
+    check_rows,
+    raters_question,
+    with_rater_kinds,
+)
+from judgestats.data.readers.tables import read_frame, reshaped, tried, with_runs
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 from judgestats.files.guarded import ONE_PASS, Meter, foreign
 from judgestats.files.tables import (
+    MISSING,
     SEPARATORS,
     header_of,
     metered,
     parquet_files,
     parquet_footer,
 )
-from judgestats.files.text import command_word
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
 """Bytes that one row group may hold uncompressed: what a small file can make us allocate."""
 
-_MEMORY = ("system", "run", "rater", "rater_kind")
+_MEMORY = ("run", "rater")
 """Roles that a single pass does not read."""
 NEEDED = (
     "criterion",
+    "system",
     "item_id",
     "cluster",
     "judge",
@@ -76,17 +86,29 @@ _NUMBERS = {"temperature", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
 class ParquetJudgments:
     """An opened folder (or file): `names` says which column serves as which of ours.
 
-    `level` is the criterion whose judgments these are, where there are several.
+    `item` and `cluster` are the columns that name them together, `system` is the one of the systems
+    that answered. `level` is the criterion whose judgments these are, where there are several.
     """
 
     def __init__(
-        self, path: Path, dataset: Any, names: Mapping[str, str], factors: tuple[str, ...]
+        self,
+        path: Path,
+        dataset: Any,
+        shape: Shape,
+        names: Mapping[str, str],
+        options: TableOptions,
     ) -> None:
         self.path = path
         self.files = dataset
+        self.shape = shape
         self.kept: Any = None
         self.names = dict(names)
-        self.factors = factors
+        self.factors = options.factors
+        self.item = tuple(known_column(path, shape.table, c, "item_id") for c in options.item)
+        self.item = self.item or (names["item_id"],)
+        self.cluster: tuple[str, ...] = ()
+        self.system = ""
+        self.roles: Mapping[str, list[str]] = {}
         self.n_files = len(dataset.files)
         self.n_left_out = self.n_filtered = 0
         self.level = ""
@@ -106,20 +128,35 @@ class ParquetJudgments:
             return [self]
         parts = [*self.files.get_fragments()]
         ends = np.linspace(0, len(parts), min(most, len(parts)) + 1).astype(int)
-        out = []
-        for first, last in pairwise(ends):
-            out.append(copy(self))
-            out[-1].files = ds.FileSystemDataset(
-                parts[first:last], self.files.schema, self.files.format, self.files.filesystem
-            )
-        return out
+        return [self._of(parts[first:last]) for first, last in pairwise(ends)]
+
+    def _of(self, parts: Sequence[Any]) -> ParquetJudgments:
+        """The judgments of some files, or parts of them."""
+        own, files = copy(self), self.files
+        own.files = ds.FileSystemDataset(parts, files.schema, files.format, files.filesystem)
+        return own
+
+    def sample(self) -> pd.DataFrame:
+        """First rows of the file, or of some files or row groups from the first to the last."""
+        parts = [*self.files.get_fragments()]
+        if len(parts) == 1 and isinstance(parts[0], ds.ParquetFileFragment):
+            parts = parts[0].split_by_row_group()
+        places = np.linspace(0, len(parts) - 1, min(_PLACES, len(parts))).astype(int)
+        heads = [self._of(parts[i : i + 1]).dataset.head(_SAMPLE // len(places)) for i in places]
+        return pa.concat_tables(table.unify_dictionaries() for table in heads).to_pandas()
 
     @property
     def read(self) -> list[str]:
         """The columns of the first pass over all rows."""
-        return list(dict.fromkeys([*_needed(self.names).values(), *self.factors]))
+        named = [*self.item, *self.cluster, *filter(None, [self.system])]
+        return list(dict.fromkeys([*_needed(self.names).values(), *named, *self.factors]))
 
     def batches(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
+        """The judgments batch by batch; parameters as `rows` takes them."""
+        for batch in self.rows(self.shape.sources(columns), **options):
+            yield from self.shape.judgments(batch, columns)
+
+    def rows(self, columns: Sequence[str], **options: Any) -> Iterator[Any]:
         """The rows batch by batch, each counted against what the files may expand to.
 
         Parameters
@@ -143,6 +180,10 @@ class ParquetJudgments:
         own.level = level
         own.names = {**self.names, "criterion": column}
         own.factors = tuple(dict.fromkeys([*self.factors, column]))
+        if column in self.shape.made:
+            parts = tuple(part for part in self.shape.parts if part[column] == level)
+            own.shape = replace(self.shape, parts=parts)
+            return own
         cells = pc.coalesce(pc.field(column).cast(pa.string()), pc.scalar(""))
         own.keep(cells == level)
         return own
@@ -184,12 +225,90 @@ def format_name(path: Path) -> str:
     return "a table" if path.suffix.lower() in SEPARATORS else "Parquet"
 
 
+def _dataset(path: Path, files: Sequence[Path], columns: Sequence[str] = ()) -> Any:
+    """Parquet files, with partitions as columns; some columns of texts as codes."""
+    options = ds.ParquetReadOptions(dictionary_columns=list(columns))
+    return ds.dataset(
+        [str(f) for f in files],
+        format=ds.ParquetFileFormat(read_options=options),
+        partitioning=ds.partitioning(flavor="hive"),
+        partition_base_dir=str(path) if path.is_dir() else None,
+    )
+
+
+def shaped_options(path: Path, options: TableOptions) -> TableOptions:
+    """The options with columns of one run, criterion or person each, by the first rows.
+
+    Raises
+    ------
+    InputError
+        The first rows cannot be read, or several columns may hold the verdicts.
+    """
+    if path.suffix.lower() in SEPARATORS:
+        with foreign(path, "a table"):
+            separator, header = _header(path)
+            texts = dict.fromkeys(header, pa.string())
+            file_format = _separated(separator, MISSING, texts)
+            sample = ds.dataset([str(path)], format=file_format).head(_SAMPLE)
+    else:
+        first = _parquet_files(path)[:1]
+        plain = {field.name: field.type for field in parquet_footer(first[0])[1]}
+        _check_file(first[0], set(), plain)
+        with foreign(path, "Parquet"):
+            sample = _dataset(path, first).head(_SAMPLE)
+    table = _with_numbers(sample.to_pandas())
+    if len(options.item) == 1:
+        mapping = {**options.mapping, "item_id": options.item[0]}
+        options = replace(options, mapping=mapping, item=())
+    read = partial(tried, path, table)
+    if kind := options.mapping.get("rater_kind", ""):
+        column = known_column(path, table, kind, "rater_kind")
+        mapping = {k: v for k, v in options.mapping.items() if k != "rater_kind"}
+        levels = open_parquet(path, replace(options, mapping=mapping)).levels(column)
+        options = with_rater_kinds(path, pd.DataFrame({column: [*levels]}), options, read)
+    try:
+        return with_runs(path, table, options)
+    except FurtherQuestionError as error:
+        raise proposed(path, table, options, error, read) from None
+
+
+def _header(path: Path) -> tuple[str, list[str]]:
+    likely = SEPARATORS[path.suffix.lower()]
+    return header_of(path, likely, Meter(path, "CSV", ONE_PASS))
+
+
+def _with_numbers(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with numbers in columns of texts that are all numbers."""
+    for name, cells in table.items():
+        numbers = pd.to_numeric(cells, errors="coerce")
+        if numbers.notna().eq(cells.notna()).all():
+            table = table.assign(**{str(name): numbers})
+    return table
+
+
+def _separated(separator: str, missing: Sequence[str], kinds: Mapping[str, Any]) -> Any:
+    return ds.CsvFileFormat(
+        parse_options=pv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=pv.ConvertOptions(
+            column_types=kinds, null_values=list(missing), strings_can_be_null=True
+        ),
+    )
+
+
+def _parquet_files(path: Path) -> list[Path]:
+    files = parquet_files(path)
+    if not files:
+        raise InputError(f"{path}: the folder holds no file that ends in .parquet.")
+    if len(files) > MAX_FILES:
+        raise InputError(
+            f"{path}: {len(files)} Parquet files; at most {MAX_FILES} are read. Write fewer, "
+            "larger files."
+        )
+    return files
+
+
 def open_parquet(
-    path: Path,
-    *,
-    mapping: Mapping[str, str] | None = None,
-    factors: tuple[str, ...] = (),
-    rows: Sequence[tuple[str, bool]] = (),
+    path: Path, options: TableOptions, *, rows: Sequence[tuple[str, bool]] = ()
 ) -> ParquetJudgments:
     """Open judgments and check that every file has the columns, in usable types.
 
@@ -199,9 +318,8 @@ def open_parquet(
     ----------
     path : Path
         A folder of Parquet (partitions named ``judge=.../`` become columns), or a file.
-    mapping : mapping of judgestats column to the files' column, optional
-    factors : tuple of str
-        Further columns that distinguish conditions.
+    options : TableOptions
+        As `shaped_options` gives them.
     rows : sequence of (str, bool)
         ``COLUMN=VALUE,VALUE`` of rows that are kept (True) or left out.
 
@@ -215,61 +333,39 @@ def open_parquet(
         No file, a file that is damaged or lacks a column, a column of another type.
     """
     if path.suffix.lower() in SEPARATORS:
-        return _with_rows(_open_separated(path, mapping or {}, factors), rows)
-    files = parquet_files(path)
-    if not files:
-        raise InputError(f"{path}: the folder holds no file that ends in .parquet.")
-    if len(files) > MAX_FILES:
-        raise InputError(
-            f"{path}: {len(files)} Parquet files; at most {MAX_FILES} are read. Write fewer, "
-            "larger files."
-        )
-    open_files = partial(
-        ds.dataset,
-        [str(f) for f in files],
-        partitioning=ds.partitioning(flavor="hive"),
-        partition_base_dir=str(path) if path.is_dir() else None,
-    )
+        return _with_rows(_open_separated(path, options), rows)
+    files = _parquet_files(path)
     with foreign(path, "Parquet"):
-        whole = open_files(format="parquet")
+        whole = _dataset(path, files)
         plain = {field.name: field.type for field in whole.schema}
-    names = _roles(path, list(plain), mapping or {}, factors)
-    needed = _needed(names)
-    for ours, theirs in needed.items():
+    shape, names = _roles(path, list(plain), options)
+    opened = ParquetJudgments(path, whole, shape, names, options)
+    needed = _sources(shape, names)
+    for theirs, ours in needed.items():
         _check_type(path, ours, theirs, plain[theirs])
-    wanted = {*needed.values(), *factors}
+    wanted = {*needed, *shape.sources(opened.item), *options.factors}
     n_rows = sum(_check_file(Path(part.path), wanted, plain) for part in whole.get_fragments())
     if not n_rows:
         raise InputError(f"{path}: the files hold no judgments.")
-    texts = [c for c in wanted if _is_text(plain[c])]
-    options = ds.ParquetReadOptions(dictionary_columns=texts)
-    dataset = open_files(format=ds.ParquetFileFormat(read_options=options))
-    return _with_rows(ParquetJudgments(path, dataset, names, factors), rows)
+    opened.files = _dataset(path, files, [c for c in wanted if _is_text(plain[c])])
+    return _with_rows(opened, rows)
 
 
-def _open_separated(
-    path: Path, mapping: Mapping[str, str], factors: tuple[str, ...]
-) -> ParquetJudgments:
+def _open_separated(path: Path, options: TableOptions) -> ParquetJudgments:
     """CSV as it is written: names and verdicts as text, costs and tokens as numbers."""
     with foreign(path, "a table"):
-        meter = Meter(path, "CSV", ONE_PASS)
-        likely = SEPARATORS[path.suffix.lower()]
-        separator, header = header_of(path, likely, meter)
-    names = _roles(path, header, mapping, factors)
-    kinds = {c: pa.float64() if o in _NUMBERS else pa.string() for o, c in names.items()}
-    kinds |= {names[o]: pa.int64() for o in ("replicate",) if o in names}
-    kinds |= dict.fromkeys(factors, pa.string())
-    file_format = ds.CsvFileFormat(
-        parse_options=pv.ParseOptions(delimiter=separator, newlines_in_values=True),
-        convert_options=pv.ConvertOptions(
-            column_types=kinds, null_values=[""], strings_can_be_null=True
-        ),
-    )
+        separator, header = _header(path)
+    shape, names = _roles(path, header, options)
+    kinds = {
+        c: pa.float64() if o in _NUMBERS else pa.string() for c, o in _sources(shape, names).items()
+    }
+    kinds |= {names[o]: pa.int64() for o in ("replicate",) if names.get(o) in header}
+    kinds |= dict.fromkeys([*options.factors, *options.item], pa.string())
     with foreign(path, "a table"):
-        dataset = ds.dataset([str(path)], format=file_format)
+        dataset = ds.dataset([str(path)], format=_separated(separator, [""], kinds))
         if not dataset.head(1).num_rows:
             raise InputError(f"{path}: the file holds no judgments.")
-    return ParquetJudgments(path, dataset, names, factors)
+    return ParquetJudgments(path, dataset, shape, names, options)
 
 
 def _with_rows(opened: ParquetJudgments, rows: Sequence[tuple[str, bool]]) -> ParquetJudgments:
@@ -281,28 +377,42 @@ def _with_rows(opened: ParquetJudgments, rows: Sequence[tuple[str, bool]]) -> Pa
             if not kept:
                 n_judged -= opened.dataset.filter(held).count_rows()
             opened.keep(held if kept else ~held)
-        kept_rows = opened.dataset.count_rows()
-        opened.n_left_out, opened.n_filtered = n_rows - kept_rows, n_judged - kept_rows
+        kept_rows, of_row = opened.dataset.count_rows(), len(opened.shape.parts)
+        opened.n_left_out = (n_rows - kept_rows) * of_row
+        opened.n_filtered = (n_judged - kept_rows) * of_row
     return opened
 
 
 def _roles(
-    path: Path, columns: Sequence[str], mapping: Mapping[str, str], factors: tuple[str, ...]
-) -> dict[str, str]:
-    """Which column serves as which of ours."""
-    names = resolve_columns(path, pd.DataFrame(columns=list(columns)), mapping)
-    if lost := [role for role in _MEMORY if role in names]:
+    path: Path, columns: Sequence[str], options: TableOptions
+) -> tuple[Shape, dict[str, str]]:
+    """The shape of the files, and which column serves as which of ours."""
+    if lost := [role for role in _MEMORY if role in options.mapping]:
         raise InputError(
             f"{path}: --map {lost[0]}= needs the judgments in memory. Use --stream no, or leave it "
             "out."
         )
-    for factor in factors:
+    for factor in options.factors:
         if factor not in columns:
             raise InputError(
                 f"{path}: there is no column {factor!r} to serve as factor. The files have: "
                 f"{', '.join(list(columns)[:30])}."
             )
-    return names
+    shape = shape_of(path, columns, options)
+    ignored = [column_named(shape.columns, c) for c in options.ignore]
+    taken = (*shape.people, *ignored)
+    return shape, resolve_columns(path, shape.table, shape.mapping, taken=taken)
+
+
+def _sources(shape: Shape, names: Mapping[str, str]) -> dict[str, str]:
+    """The files' columns that are read in all rows, with the role of each."""
+    made = shape.made
+    return {
+        theirs: ours
+        for ours, column in _needed(names).items()
+        if column not in made
+        for theirs in shape.sources([column])
+    }
 
 
 def _needed(names: Mapping[str, str]) -> dict[str, str]:
@@ -369,233 +479,16 @@ def _check_file(file: Path, wanted: set[str], plain: Mapping[str, Any]) -> int:
     return int(metadata.num_rows)
 
 
-def text_of(value: Any) -> str:
-    """An id as text; missing is empty."""
-    return "" if value is None else str(value)
-
-
-class Codes:
-    """Values numbered by first appearance: the same number in every batch."""
-
-    def __init__(self, read: Callable[[Any], Any] = text_of) -> None:
-        self._read = read
-        self._index: dict[Any, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def __contains__(self, value: Any) -> bool:
-        return value in self._index
-
-    def add(self, value: Any) -> int:
-        """The number of a value, a new one where it was not seen."""
-        return self._index.setdefault(value, len(self._index))
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """All values, in order of their numbers."""
-        return tuple(self._index)
-
-    def encode(self, array: Any) -> Ints:
-        """Codes of an Arrow array (plain or dictionary-encoded); a null is a value too.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> codes = Codes()
-        >>> codes.encode(pa.array(["b", None, "b"])).tolist(), codes.encode(pa.array(["a",
-        ...     "b"])).tolist()
-        ([0, 1, 0], [2, 0])
-        """
-        indices, values = column_codes(array)
-        used = np.bincount(indices, minlength=len(values)).nonzero()[0]
-        # First appearance decides the number, so that items keep the order of the files.
-        if used.size > 1:
-            first = np.full(len(values), indices.size, dtype=np.int64)
-            first[indices[::-1]] = np.arange(indices.size - 1, -1, -1)
-            used = used[np.argsort(first[used])]
-        lookup = np.full(max(len(values), 1), -1, dtype=np.int64)
-        chosen = values.take(used).to_pylist()
-        index, read = self._index, self._read
-        lookup[used] = [index.setdefault(read(v), len(index)) for v in chosen]
-        return lookup[indices]
-
-
-def column_codes(array: Any) -> tuple[Ints, Any]:
-    """Place of every entry in the array's distinct values, and these (with a null at the end)."""
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    values = array.dictionary
-    indices = array.indices
-    if indices.null_count:
-        indices = indices.fill_null(len(values))
-        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return indices.to_numpy(zero_copy_only=False).astype(np.int64), values
-
-
-def filled(array: Any) -> NDArray[np.bool_]:
-    """Whether each cell of an Arrow array of texts holds one."""
-    indices, cells = column_codes(array)
-    return np.array([bool(text_of(v).strip()) for v in cells.to_pylist()] or [False])[indices]
-
-
-def grown(table: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """The table, enlarged where `shape` asks for more; the first axis grows by half at a time.
-
-    Examples
-    --------
-    >>> grown(np.ones((2, 1)), (3, 2)).shape
-    (3, 2)
-    """
-    if all(have >= want for have, want in zip(table.shape, shape, strict=True)):
-        return table
-    wanted = [max(have, want) for have, want in zip(table.shape, shape, strict=True)]
-    if shape[0] > table.shape[0]:
-        wanted[0] = max(shape[0], table.shape[0] + table.shape[0] // 2)
-    # numpy's zeros are committed by the system when they are written, not before.
-    larger = np.zeros(wanted, dtype=table.dtype)
-    larger[tuple(slice(0, have) for have in table.shape)] = table
-    return larger
-
-
-MAX_VALUES = 240
-_MOST_TEXTS = 5_000
 _SAMPLE = 50_000
-
-
-class VerdictCode:
-    """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
-
-    `statuses` has the status of cells that say why there is none; `notes` name scores that are far
-    from all others; `scale` is that of cells such as 7/10.
-    """
-
-    def __init__(
-        self,
-        is_score: bool,
-        verdicts: Mapping[Any, Any],
-        text: str,
-        statuses: Mapping[Any, str] | None = None,
-        notes: tuple[str, ...] = (),
-        scale: tuple[float, float] | None = None,
-        words: Mapping[str, str] | None = None,
-    ) -> None:
-        self.is_score = is_score
-        self.verdicts = dict(verdicts)
-        self.statuses = dict(statuses or {})
-        self.description = text
-        self.notes = notes
-        self.scale = scale
-        self.words = dict(words or {})
-
-    @property
-    def are_numbered_sides(self) -> bool:
-        """Whether numbers name the sides of a comparison."""
-        numbers = pd.to_numeric(pd.Series([*self.verdicts], dtype=object), errors="coerce")
-        return {*self.verdicts.values()} <= {"a", "b", "tie"} and bool(numbers.notna().all())
-
-
-def read_kind(
-    opened: ParquetJudgments, role: str, options: TableOptions, *, batch_rows: int
-) -> VerdictCode | None:
-    """Read a column once for its different values, and infer its kind from them.
-
-    Parameters
-    ----------
-    opened : ParquetJudgments
-    role : {"score", "choice", "verdict"}
-    options : TableOptions
-        ``kind``, ``passes``, ``fails``, ``values`` and ``scale`` are heeded.
-    batch_rows : int
-
-    Returns
-    -------
-    VerdictCode or None
-        None where the column is empty.
-
-    Raises
-    ------
-    InputError
-        The column is not a verdict, holds too many different ones, or a score outside the scale.
-    """
-    column = opened.names[role]
-    cells, rows = _different(opened, column, batch_rows)
-    large = [c for c in cells if isinstance(c, int | float) and abs(c) > LARGEST]
-    if large:
-        what = "an infinite score" if math.isinf(large[0]) else f"the score {large[0]:g}"
-        raise InputError(
-            f"{opened.path}: column {column!r} holds {what}, which is not a point of a "
-            "scale. Leave such cells empty, or use --stream no, which counts them as unparsed."
-        )
-    kept = [(c, n) for c, n in zip(cells, rows, strict=True) if c is not None and c != ""]
-    if not kept:
-        return None
-    distinct = pd.Series([c for c, _ in kept])
-    numbers = pd.api.types.is_numeric_dtype(distinct) and distinct.dtype != bool
-    if numbers and len(kept) > MAX_VALUES:
-        raise _too_many(opened, column)
-    counts = [n for _, n in kept]
-    kind = kind_of_column(opened.path, distinct, column, role, options, counts)
-    score, words, _, became = coded(distinct, kind)
-    is_score = kind.name == "score"
-    verdicts: dict[Any, Any] = {}
-    statuses: dict[Any, str] = {}
-    for (cell, _), number, word, status in zip(
-        kept, score.tolist(), words.tolist(), became.tolist(), strict=True
-    ):
-        if is_score and not math.isnan(number):
-            verdicts[cell] = _on_scale(opened, number, options.scale)
-        elif word:
-            verdicts[cell] = word
-        else:
-            statuses[cell] = status
-    if len(set(verdicts.values())) > MAX_VALUES:
-        raise _too_many(opened, column)
-    line, notes = kind_line(score, column, kind, options, counts, opened.level)
-    meanings = meanings_of([kind])
-    return VerdictCode(is_score, verdicts, line, statuses, notes, kind.scale, meanings)
-
-
-def _different(
-    opened: ParquetJudgments, column: str, batch_rows: int
-) -> tuple[tuple[Any, ...], list[int]]:
-    """A column's different cells in order of appearance, and how many rows hold each."""
-    codes = Codes(lambda v: None if isinstance(v, float) and math.isnan(v) else v)
-    rows = np.zeros(0, dtype=np.int64)
-    for batch in opened.batches([column], batch_size=batch_rows):
-        if not batch.num_rows:
-            continue
-        counts = np.bincount(codes.encode(batch.column(column)), minlength=len(codes))
-        counts[: rows.size] += rows
-        rows = counts
-        if len(codes) > _MOST_TEXTS:
-            break  # no verdict has so many values: what was read suffices for the refusal
-    return codes.values, rows.tolist()
-
-
-def _on_scale(opened: ParquetJudgments, number: float, scale: tuple[float, float] | None) -> float:
-    if scale is not None and not scale[0] <= number <= scale[1]:
-        low, high = scale
-        raise InputError(
-            f"{opened.path}: the score {number:g} is outside the scale {low:g}-{high:g}. Correct "
-            "the files, or state their scale (scale=low-high)."
-        )
-    return number
-
-
-def _too_many(opened: ParquetJudgments, column: str) -> InputError:
-    return InputError(
-        f"{opened.path}: column {column!r} holds more than {MAX_VALUES} different verdicts, and "
-        "counting needs few. Round the scores to the steps of their scale, or analyse a sample in "
-        "memory (--stream no)."
-    )
+_PLACES = 8
+"""Places of the file from which the sample is taken."""
 
 
 def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple[list[str], str]:
     """The unused columns, as text, and that of criteria; a refusal where one may be part of a key.
 
-    The first rows decide whether a column varies within an item. Who gave the rows is decided from
-    all of them.
+    The first rows decide whether a column varies within an item. Who gave the rows, and which items
+    share a question, is decided from all of them.
 
     Raises
     ------
@@ -603,38 +496,66 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple
         Rows that differ in some column would be pooled as repetitions, or people gave some.
     """
     with foreign(opened.path, format_name(opened.path)):
-        sample = opened.dataset.head(_SAMPLE).to_pandas()
+        sample = opened.sample()
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
     if opened.path.suffix.lower() in SEPARATORS:  # numbers are read as text
-        for role in (*VERDICTS, "label"):
-            cells = sample.get(opened.names.get(role, ""))
-            if cells is not None:
-                numbers = pd.to_numeric(cells, errors="coerce")
-                whole = numbers.notna().eq(cells.notna()).all()
-                sample[opened.names[role]] = numbers if whole else cells
-    mapping = {**options.mapping, "item_id": opened.names["item_id"]}
-    stated = replace(options, mapping=mapping, factors=opened.factors)
+        verdicts = [opened.names[r] for r in (*VERDICTS, "label") if r in opened.names]
+        verdicts = [c for c in opened.shape.sources(verdicts) if c in sample]
+        sample[verdicts] = _with_numbers(sample[verdicts])
+    table, _, people = reshaped(opened.path, sample, options, [], {}, {})
+    table = table.drop(columns=list(people))
+    names = opened.names
+    if "judge" not in options.mapping and "system" not in names and answers_differ(table, names):
+        names = opened.names = {"system" if k == "judge" else k: v for k, v in names.items()}
+    taken = {*names.values(), *opened.item, *options.factors, *options.ignore}
+    if "cluster" not in names and (shared := _shared_column(opened, taken)):
+        names["cluster"] = shared
+    mapping = {**options.mapping, **({} if options.item else {"item_id": names["item_id"]})}
+    stated = replace(options, mapping=mapping)
     read = partial(tried, opened.path, sample)
-    rows = Rows(source=opened.path, table=sample, names=opened.names, options=stated, read=read)
+    rows = Rows(source=opened.path, table=table, names=names, options=stated, read=read)
     _check_raters(opened, rows)
     check_rows(rows)
+    item = opened.item if options.item else ()
     understanding: ColumnRoles = understand(
-        opened.path, sample, opened.names, factors=opened.factors
+        opened.path, table, names, item=item, factors=opened.factors, ignore=options.ignore
     )
-    if len(understanding.item) > 1:
-        raise InputError(
-            f"{opened.path}: {' + '.join(understanding.item)} name an item together, and a stream "
-            "takes one column for it. Write them into one, or use --stream no."
-        )
     known = {*opened.factors, understanding.criterion}
     if further := [f for f in understanding.factors if f not in known]:
         raise InputError(
             f"{opened.path}: the column {further[0]!r} distinguishes conditions. Say so: --factor "
             f"{further[0]}."
         )
+    opened.item = understanding.item
+    own, opened.system = parts_of_items(table, understanding, names)
+    own = (names["cluster"],) if "cluster" in names else own
+    opened.cluster = own if own != opened.item else ()
+    systems = systems_of_answers(table, understanding, names)
+    opened.roles = roles_of(
+        names, understanding, systems=systems, wide=opened.shape.wide, options=options
+    )
     _check_roles(opened, sample, stated)
     return unused_columns(understanding), understanding.criterion
+
+
+def _shared_column(opened: ParquetJudgments, taken: Collection[str]) -> str:
+    """The column whose values several items share, as memory finds it; all rows decide."""
+    item = opened.names["item_id"]
+    for column in question_columns(opened.shape.columns, taken):
+        items, levels = Codes(hash), Codes(hash)
+        level_of: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        for batch in opened.batches([item, column]):
+            own, level = (codes.encode(batch.column(i)) for i, codes in enumerate((items, levels)))
+            fresh = np.flatnonzero(own >= level_of.size)
+            level_of = np.r_[level_of, np.zeros(len(items) - level_of.size, dtype=np.int64)]
+            level_of[own[fresh][::-1]] = level[fresh][::-1]
+            if (level_of[own] != level).any():
+                break
+        else:
+            if are_shared(column, len(levels), len(items)):
+                return column
+    return ""
 
 
 _ALL_SIZES = frozenset({"system", "label", "rater", "order", "weight"})
@@ -648,12 +569,10 @@ def _check_roles(opened: ParquetJudgments, sample: pd.DataFrame, options: TableO
     except InputError:  # the first rows may break off within an item
         return
     ours = {ROLE_OF.get(name, name) for name in _needed(opened.names)}
-    stated = {"label"} if options.human or options.labels is not None else set()
-    if shared := roles.get("cluster", []) if "cluster" not in ours else []:
-        raise InputError(
-            f"{opened.path}: several items share {shared[0]}. If they depend on one another, add "
-            f"--map cluster={command_word(shared[0])}; else --ignore {command_word(shared[0])}."
-        )
+    stated = (
+        {"label"} if opened.shape.people or options.human or options.labels is not None else set()
+    )
+    stated |= {"system"} if roles.get("system") == opened.roles.get("system") else set()
     for role, columns in roles.items():
         if role in _ALL_SIZES - ours - stated:
             raise InputError(

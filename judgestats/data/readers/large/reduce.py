@@ -18,9 +18,16 @@ from pandas.api.types import union_categoricals
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, Remark, label_note
-from judgestats.data.readers.interpretation import ROLE_OF, add_roles
 from judgestats.data.readers.labels import with_one_label
 from judgestats.data.readers.large import dataset
+from judgestats.data.readers.large.codes import (
+    Codes,
+    column_codes,
+    filled,
+    grown,
+    joined_column,
+    text_of,
+)
 from judgestats.data.readers.large.reduced import (
     COSTS,
     FIRST_VALUE,
@@ -34,6 +41,7 @@ from judgestats.data.readers.large.reduced import (
     leave_out_repeated,
     text_index,
 )
+from judgestats.data.readers.large.verdict_codes import VerdictCode, read_kind
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.schema import kinds_by_value
 from judgestats.engine import map_blocks, n_workers
@@ -60,22 +68,23 @@ class RowCoder:
     """
 
     def __init__(
-        self, opened: dataset.ParquetJudgments, *, role: str, code: dataset.VerdictCode, judge: str
+        self, opened: dataset.ParquetJudgments, *, role: str, code: VerdictCode, judge: str
     ) -> None:
         self.opened = opened
         self.names = opened.names
         self.role = role
         self.code = code
-        self.items, self.clusters = dataset.Codes(), dataset.Codes()
-        read = {"judge": lambda v: dataset.text_of(v) or judge, "temperature": _number}
+        self.items = Codes()
+        named = {"cluster": opened.cluster, "system": (opened.system,) * bool(opened.system)}
+        self.facts = {role: ItemFact(columns) for role, columns in named.items() if columns}
+        read = {"judge": lambda v: text_of(v) or judge, "temperature": _number}
         self.facets = {
-            name: dataset.Codes(read.get(name, dataset.text_of))
+            name: Codes(read.get(name, text_of))
             for name in ("judge", "temperature", "order", *opened.factors)
         }
-        self.columns: dataset.Codes = dataset.Codes(lambda v: v)
-        self.values: dataset.Codes = dataset.Codes(lambda v: v)
-        self.replicates: dataset.Codes = dataset.Codes(lambda v: v)
-        self.cluster_of: NDArray[np.int64] = np.full(1024, -1, dtype=np.int64)
+        self.columns: Codes = Codes(lambda v: v)
+        self.values: Codes = Codes(lambda v: v)
+        self.replicates: Codes = Codes(lambda v: v)
 
     def column(self, batch: Any, ours: str) -> Any:
         """A batch's column by the name that judgestats gives it."""
@@ -155,7 +164,7 @@ class RowCoder:
 
     def value_of(self, batch: Any) -> NDArray[np.int64]:
         """Code of each cell as the board has it: a verdict, or why there is none."""
-        indices, codes = dataset.column_codes(self.column(batch, self.role))
+        indices, codes = column_codes(self.column(batch, self.role))
         used = np.bincount(indices, minlength=len(codes)).nonzero()[0]
         lookup: NDArray[np.int64] = np.zeros(max(len(codes), 1), dtype=np.int64)
         for place, cell in zip(used.tolist(), codes.take(used).to_pylist(), strict=True):
@@ -167,31 +176,38 @@ class RowCoder:
                 lookup[place] = 1 + STATUSES.index(self.code.statuses.get(cell) or empty.value)
         return lookup[indices]
 
-    def note_clusters(self, batch: Any, item: NDArray[np.int64]) -> None:
-        """Keep each item's cluster; an item in two clusters is refused."""
-        if "cluster" not in self.names:
-            return
-        self.join_clusters(item, self.clusters.encode(self.column(batch, "cluster")))
+    def note_facts(self, batch: Any, item: NDArray[np.int64]) -> None:
+        """Keep each item's cluster and system."""
+        for role, fact in self.facts.items():
+            own = fact.codes.encode(joined_column(batch, fact.columns))
+            self.join_fact(role, item, own)
 
-    def join_clusters(self, item: NDArray[np.int64], own: NDArray[np.int64]) -> None:
-        """Keep the clusters of these items."""
-        if len(self.items) > self.cluster_of.size:
-            larger = np.full(max(len(self.items), 2 * self.cluster_of.size), -1, dtype=np.int64)
-            larger[: self.cluster_of.size] = self.cluster_of
-            self.cluster_of = larger
-        previous = self.cluster_of[item]
-        self.cluster_of[item[previous < 0]] = own[previous < 0]
-        differs = self.cluster_of[item] != own
+    def join_fact(self, role: str, item: NDArray[np.int64], own: NDArray[np.int64]) -> None:
+        """Keep a fact of these items; an item of which two differ is refused."""
+        fact = self.facts[role]
+        fact.of_item = grown(fact.of_item, (len(self.items),))
+        unknown = fact.of_item[item] == 0
+        fact.of_item[item[unknown]] = own[unknown] + 1
+        differs = fact.of_item[item] != own + 1
         if differs.any():
             which = self.items.values[int(item[int(np.argmax(differs))])]
             raise self.refusal(
-                f"item {which[:60]!r} occurs in more than one cluster "
-                f"(column {self.names['cluster']!r}). Give every item one"
+                f"item {which[:60]!r} occurs in more than one {role} "
+                f"(column {' + '.join(fact.columns)!r}). Give every item one"
             )
 
     def refusal(self, why: str) -> InputError:
         """The error that names the files."""
         return InputError(f"{self.opened.path}: {why}.")
+
+
+class ItemFact:
+    """What is the same in all rows of an item: 1 + its code by item, 0 where none was seen."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = columns
+        self.codes = Codes()
+        self.of_item: NDArray[np.int64] = np.zeros(1024, dtype=np.int64)
 
 
 def _number(value: Any) -> float | None:
@@ -202,9 +218,7 @@ def _number(value: Any) -> float | None:
     try:
         number = math.nan if value is None else float(value)
     except ValueError:
-        raise InputError(
-            f"the temperature {dataset.text_of(value)[:40]!r} is not a number."
-        ) from None
+        raise InputError(f"the temperature {text_of(value)[:40]!r} is not a number.") from None
     return None if math.isnan(number) else number
 
 
@@ -271,9 +285,7 @@ def condition_frames(
     DataFrame
         As `read_large` gives it. ``attrs["frames"]`` is the number of frames.
     """
-    if len(options.item) == 1:
-        mapping = {**options.mapping, "item_id": options.item[0]}
-        options = replace(options, mapping=mapping, item=())
+    options = dataset.shaped_options(path, options)
     found = reduce_criteria(path, options, **limits)
     labelled = labelled_judgments(path, [*found.values()], options)
     attrs = _attributes(found, labelled, options)
@@ -336,15 +348,7 @@ def _attributes(
         understood = dict.fromkeys(
             s.replace(label_note(lost), f"{lost}: no human labels") for s in understood
         )
-    roles: dict[str, list[str]] = {}
-    for ours, theirs in names.items():
-        if role := ROLE_OF.get(ours):
-            add_roles(roles, role, [theirs])
-    for stated in filter(None, (options.human, options.judge_rows)):
-        add_roles(roles, "rater_kind", [stated.partition("=")[0].strip()])
-    for factor in first.columns[0].factors:
-        if factor not in names.values():
-            add_roles(roles, "condition", [factor])
+    roles = {k: v for k, v in first.roles.items() if k != "label" or labelled is not None}
     scales = {r.scale for r in parts if r.is_scores}
     told = [] if labelled is None else labelled.attrs["notes"]
     return {
@@ -461,12 +465,7 @@ def reduce_criteria(
         (options.human, False),
         *((text, True) for text in (options.judge_rows, *options.rows)),
     ]
-    opened = dataset.open_parquet(
-        path,
-        mapping=options.mapping,
-        factors=options.factors,
-        rows=[pair for pair in stated if pair[0]],
-    )
+    opened = dataset.open_parquet(path, options, rows=[pair for pair in stated if pair[0]])
     unused, criterion = dataset.understood_columns(opened, options)
     unused += [label_note(f"rows of {options.human}")] if options.human else []
     unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
@@ -494,11 +493,11 @@ def reduce_criteria(
 
 def _read(
     opened: dataset.ParquetJudgments, options: TableOptions, batch_rows: int
-) -> tuple[str, dataset.VerdictCode]:
+) -> tuple[str, VerdictCode]:
     """The role of the column with verdicts, and what its cells say."""
     roles = [role for role in VERDICTS if role in opened.names]
     for role in roles:
-        code = dataset.read_kind(opened, role, options, batch_rows=batch_rows)
+        code = read_kind(opened, role, options, batch_rows=batch_rows)
         if code is not None and code.verdicts:
             return role, code
     raise InputError(
@@ -522,7 +521,7 @@ class _Pass:
         opened: dataset.ParquetJudgments,
         *,
         role: str,
-        code: dataset.VerdictCode,
+        code: VerdictCode,
         judge: str,
         board_bytes: int,
     ) -> None:
@@ -532,7 +531,7 @@ class _Pass:
         self.role = role
         self.judge = judge
         self.board_bytes = board_bytes
-        self.statuses = dataset.Codes(lambda v: dataset.text_of(v).strip().lower())
+        self.statuses = Codes(lambda v: text_of(v).strip().lower())
         self.board: NDArray[np.uint8] = np.zeros((1024, 1, 1), dtype=np.uint8)
         self.asked: NDArray[np.int32] = np.zeros((1, 1), dtype=np.int32)
         self.sums: NDArray[np.float64] = np.zeros((1, 2 * len(COSTS)))
@@ -552,12 +551,12 @@ class _Pass:
         own, theirs = self.coder, other.coder
 
         def joined(name: str) -> NDArray[np.int64]:
-            codes: dataset.Codes = getattr(own, name)
+            codes: Codes = getattr(own, name)
             return np.array([codes.add(v) for v in getattr(theirs, name).values], dtype=np.int64)
 
         item, column, value = joined("items"), joined("columns"), joined("values")
         shape = len(own.items), len(own.columns)
-        self.asked = dataset.grown(self.asked, shape)
+        self.asked = grown(self.asked, shape)
         at = np.nonzero(other.board)
         code = other.board[at]
         cell = item[at[0]], column[at[1]]
@@ -572,10 +571,12 @@ class _Pass:
         self.board[*cell, repeat] = said[code]
         n, k = len(theirs.items), len(theirs.columns)
         self.asked[np.ix_(item, column)] += other.asked[:n, :k]
-        self.sums = dataset.grown(self.sums, (len(own.columns), self.sums.shape[1]))
+        self.sums = grown(self.sums, (len(own.columns), self.sums.shape[1]))
         self.sums[column] += other.sums[:k]
-        if "cluster" in self.names:
-            own.join_clusters(item, joined("clusters")[theirs.cluster_of[:n]])
+        for role, fact in theirs.facts.items():
+            codes = own.facts[role].codes
+            places = np.array([codes.add(v) for v in fact.codes.values], dtype=np.int64)
+            own.join_fact(role, item, places[fact.of_item[:n] - 1])
         self.rows += other.rows
         self.interleaved = self.interleaved and other.interleaved
 
@@ -583,14 +584,14 @@ class _Pass:
 
     def take(self, batch: Any) -> None:
         size = batch.num_rows
-        item = self.coder.items.encode(self.coder.column(batch, "item_id"))
+        item = self.coder.items.encode(joined_column(batch, self.opened.item))
         column = self.coder.column_of(batch, size)
-        self.asked = dataset.grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
+        self.asked = grown(self.asked, (len(self.coder.items), len(self.coder.columns)))
         cell = item * self.asked.shape[1] + column
         repeat = self.coder.replicate_of(batch, cell, self.asked)
         np.add.at(self.asked.reshape(-1), cell, np.int32(1))
         code = self.code_of(batch)
-        self.coder.note_clusters(batch, item)
+        self.coder.note_facts(batch, item)
         self.grow_board()
         self.sum_costs(batch, column)
         # Flat indices: numpy adds at one index a row several times faster than at three.
@@ -609,14 +610,14 @@ class _Pass:
                 f"than the {self.board_bytes:,} judgments that one pass holds. Analyze fewer "
                 "conditions at a time (--rows COLUMN=VALUE)"
             )
-        self.board = dataset.grown(self.board, shape)
+        self.board = grown(self.board, shape)
 
     def code_of(self, batch: Any) -> NDArray[np.uint8]:
         """Code of each row's verdict or status, which must not contradict one another."""
         code = self.coder.value_of(batch)
         if self.role == "score" and "choice" in self.names:
             cells = self.coder.column(batch, "choice")
-            if bool(((code < FIRST_VALUE) & dataset.filled(cells)).any()):
+            if bool(((code < FIRST_VALUE) & filled(cells)).any()):
                 raise self.coder.refusal(
                     f"some rows have a verdict in {self.names['choice']!r} and none in "
                     f"{self.names['score']!r}. Use --stream no, or map one of them as verdict"
@@ -643,7 +644,7 @@ class _Pass:
         return np.where(stated > 0, stated, code).astype(np.uint8)
 
     def sum_costs(self, batch: Any, column: NDArray[np.int64]) -> None:
-        self.sums = dataset.grown(self.sums, (len(self.coder.columns), self.sums.shape[1]))
+        self.sums = grown(self.sums, (len(self.coder.columns), self.sums.shape[1]))
         width = len(self.sums)
         for place, name in enumerate(COSTS):
             if name in self.names:
@@ -659,8 +660,11 @@ class _Pass:
     def check_end(self) -> None:
         if "" in self.coder.items.values:
             raise self.coder.refusal("an item has no id. Fill the column, or drop its rows")
-        if "cluster" in self.names and "" in self.coder.clusters.values:
-            raise self.coder.refusal("an item has no cluster. Fill the column, or leave it out")
+        for role, fact in self.coder.facts.items():
+            if "" in fact.codes:
+                raise self.coder.refusal(
+                    f"an item has no {role}. Fill the column, or leave it out (--ignore COLUMN)"
+                )
         held = int(np.count_nonzero(self.board))
         if held != self.rows:
             twice = self.rows - held
@@ -686,12 +690,17 @@ class _Pass:
         used = int(np.flatnonzero(board.any(axis=(0, 1))).max()) + 1
         held = np.count_nonzero(board, axis=(0, 2)).tolist()
         items = text_index(self.coder.items.values)
+        facts = {
+            role: (fact.of_item[:n] - 1, text_index(fact.codes.values))
+            for role, fact in self.coder.facts.items()
+        }
         return ReducedJudgments(
             items=items,
-            cluster=self.coder.cluster_of[:n] if "cluster" in self.names else np.arange(n),
-            cluster_names=(
-                text_index(self.coder.clusters.values) if "cluster" in self.names else items
-            ),
+            cluster=facts["cluster"][0] if "cluster" in facts else np.arange(n),
+            cluster_names=facts["cluster"][1] if "cluster" in facts else items,
+            system=facts.get("system"),
+            item=self.opened.item,
+            roles=self.opened.roles,
             columns=tuple(self.described(c, held[c]) for c in range(k)),
             values=self.coder.values.values,
             board=board[:, :, :used],
@@ -716,7 +725,7 @@ class _Pass:
         """What names an item, the judge and the repeats, as text."""
         names = self.names
         judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
-        sentences = [f"item = {names['item_id']}"]
+        sentences = [f"item = {' + '.join(self.opened.item)}"]
         sentences += [f"cluster = {names['cluster']}"] if "cluster" in names else []
         sentences += [f"judge = {judge}"]
         sentences += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]

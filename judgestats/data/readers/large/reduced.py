@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from judgestats.data.columns import INTERLEAVED, JUDGMENT
 from judgestats.data.readers.checks import REPEATED_SHARE
 from judgestats.data.readers.columns import holds_answers, repeats_verdict
 from judgestats.data.readers.labels import labelled_ids, unlabelled_note
+from judgestats.data.readers.large.codes import joined_column
 from judgestats.data.readers.large.dataset import ParquetJudgments, open_parquet
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.tables import read_frame
@@ -81,6 +84,12 @@ class ReducedJudgments:
         Whether every row says that requests were sent in one random order.
     scale : (float, float) or None
         Of cells that say it, such as 7/10.
+    system : (ndarray of int, Index of str) or None
+        Code of the system that answered each item, and the systems by code.
+    item : tuple of str
+        The columns that name an item together.
+    roles : mapping
+        The columns of each role.
     columns_read : mapping
         Which column of the files served as which of ours.
     understood, notes : tuple of str
@@ -101,6 +110,9 @@ class ReducedJudgments:
     verdict: str = ""
     words: Mapping[str, str]
     interleaved: bool = False
+    system: tuple[NDArray[np.int64], pd.Index] | None = None
+    item: tuple[str, ...] = ()
+    roles: Mapping[str, list[str]] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     columns_read: Mapping[str, str]
     understood: tuple[str, ...] = ()
@@ -159,6 +171,9 @@ class ReducedJudgments:
             )[run],
             "status": coded(shown, ["ok", *STATUSES]),
         }
+        if self.system is not None:
+            systems, names = self.system
+            frame["author"] = pd.Categorical.from_codes(systems[item].astype(np.int32), names)
         if self.is_scores:
             frame["score"] = np.concatenate([without, self.values])[code]
         else:
@@ -272,26 +287,27 @@ def labelled_judgments(
         No item has a label, or more judgments have one than are held in memory.
     """
     human, labels = options.human, options.labels
-    opened = open_parquet(path, mapping=options.mapping, factors=options.factors)
-    names = {k: v for k, v in opened.names.items() if k != "label" or not human}
-    if labels is None and "label" not in names and not human:
-        return None
+    opened = open_parquet(path, options)
     first, alone = parts[0], len(parts) == 1
+    names = {k: v for k, v in first.columns_read.items() if k != "label" or not human}
+    people = [c for c, role in opened.shape.wide.items() if role == "label"]
+    people = people or [names[r] for r in ("label",) if r in names]
+    if labels is None and not people and not human:
+        return None
     kind = _kind(first) if alone else options.kind
-    if "criterion" in first.columns_read:
-        names["criterion"] = first.columns_read["criterion"]
-    opened.names = names
+    opened.names, opened.item = names, first.item
     if labels is not None:
         choices = () if _kind(first) in {"score", "pass-fail"} else first.values
-        labelled = labelled_ids(Path(labels), choices=choices)
+        labelled = labelled_ids(Path(labels), first.item, choices=choices)
         ids = pa.array(sorted(labelled), pa.string())
     elif human:
         ids = _items(opened, opened.holding(human))
     else:
-        text = pc.field(names["label"]).cast(pa.string())
-        ids = _items(opened, text.is_valid() & ~pc.utf8_trim_whitespace(text).isin(["", "nan"]))
-    table = _labelled_rows(opened, ids, options.stated_columns)
-    if labels is None and not human and "label" not in options.mapping:
+        cells = [pc.field(c).cast(pa.string()) for c in people]
+        held = [c.is_valid() & ~pc.utf8_trim_whitespace(c).isin(["", "nan"]) for c in cells]
+        ids = _items(opened, reduce(or_, held))
+    table = _labelled_rows(opened, ids, [*people, *options.stated_columns])
+    if labels is None and not human and "label" in names and "label" not in options.mapping:
         every = len(table) == opened.dataset.count_rows()
         if (every and repeats_verdict(table, names)) or holds_answers(table, names):
             return None
@@ -304,7 +320,10 @@ def labelled_judgments(
         )
     ends = (min(first.values), max(first.values)) if alone and first.is_scores else None
     left = tuple(c for c in options.ignore if c in table)
-    options = replace(options, mapping=names, kind=kind, scale=options.scale or ends, ignore=left)
+    own = {"item": first.item} if len(first.item) > 1 else {}
+    options = replace(
+        options, mapping=names, kind=kind, scale=options.scale or ends, ignore=left, **own
+    )
     frame = validate_parsed(read_frame(table, options, source=path), what=str(path))
     if labels is not None:
         items = dict.fromkeys(item for part in parts for item in part.items)
@@ -326,19 +345,20 @@ def _kind(reduced: ReducedJudgments) -> str:
 def _items(opened: ParquetJudgments, held: Any) -> Any:
     """The items of the rows on which a condition holds, as text."""
     found: dict[str, None] = {}
-    for batch in opened.batches([opened.names["item_id"]], filter=held):
-        found |= dict.fromkeys(pc.unique(pc.cast(batch.column(0), pa.string())).to_pylist())
+    for batch in opened.batches(opened.item, filter=held):
+        ids = pc.cast(joined_column(batch, opened.item), pa.string())
+        found |= dict.fromkeys(pc.unique(ids).to_pylist())
     return pa.array([*found], pa.string())
 
 
 def _labelled_rows(opened: ParquetJudgments, ids: Any, further: Sequence[str]) -> pd.DataFrame:
     """All rows of the labelled items, in the order of the files."""
-    names = opened.names
-    wanted = list(dict.fromkeys([*names.values(), *opened.factors, *further]))
+    named = opened.shape.sources([*opened.names.values(), *opened.item, *opened.factors])
+    wanted = list(dict.fromkeys([*named, *further]))
     parts: list[pd.DataFrame] = []
     n = 0
-    for batch in opened.batches(wanted, batch_readahead=2) if len(ids) else ():
-        column = batch.column(batch.schema.get_field_index(names["item_id"]))
+    for batch in opened.rows(wanted) if len(ids) else ():
+        column = joined_column(batch, opened.shape.sources(opened.item))
         mask = pc.is_in(pc.cast(column, pa.string()), value_set=ids)
         part = batch.filter(mask)
         n += part.num_rows
