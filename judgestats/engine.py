@@ -25,8 +25,6 @@ WORTH_SENDING_S = 1.0
 
 WORTH_THREADS = 2_000_000
 """Numbers that numpy must go through for a block's work to be worth sharing among threads."""
-_MOST_THREADS = 8
-"""Each holds copies of its block."""
 
 _CONNECT_S = 15
 
@@ -194,7 +192,7 @@ def map_blocks(
     """
     engine = _ACTIVE.get()
     if n_jobs == 1 and (len(jobs) < 2 or engine is None):
-        return _run_threads(function, jobs) if threads else [function(*job) for job in jobs]
+        return run_threads(function, jobs, large=threads)
     done: list[T] = []
     left = list(jobs)
     if n_jobs == 1:
@@ -217,9 +215,27 @@ def map_blocks(
     return done
 
 
-def _run_threads(function: Callable[..., T], jobs: Sequence[tuple[Any, ...]]) -> list[T]:
-    """The same as one after another, each in the context (numpy's error state) of the caller."""
-    workers = min(_MOST_THREADS, os.cpu_count() or 1, len(jobs))
+def run_threads(
+    function: Callable[..., T], jobs: Sequence[tuple[Any, ...]], *, large: bool, most: int = 8
+) -> list[T]:
+    """``[function(*job) for job in jobs]`` in several threads, where the arrays are large.
+
+    Parameters
+    ----------
+    function : callable
+        Called in the context (numpy's error state) of the caller.
+    jobs : sequence of tuple
+    large : bool
+        Whether each job goes through enough numbers (`WORTH_THREADS`).
+    most : int
+        Threads at most; each holds copies of its part.
+
+    Returns
+    -------
+    list
+        In the order of the jobs.
+    """
+    workers = min(most, os.cpu_count() or 1, len(jobs)) if large else 1
     if workers < 2:
         return [function(*job) for job in jobs]
     with ThreadPoolExecutor(workers) as pool:

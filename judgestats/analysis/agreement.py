@@ -19,7 +19,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Ints, Objects, mean_of_present
 from judgestats.data.columns import heat
-from judgestats.data.parse import ScoreArray, final_rows
+from judgestats.data.parse import ScoreArray, final_rows, first_rows, kept_rows, places_of
 from judgestats.data.readers.columns import each_distinct
 from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.items.records import Item
@@ -299,7 +299,7 @@ _FEWEST = 3
 _MOST = 12
 """Items, pairs, systems or options that are needed, and conditions that are compared at most."""
 _MOST_CHOICES = 20
-_USED = ("item_id", "cluster", "condition", "score", "choice", "order", "replicate")
+_USED = {"item_id", "cluster", "condition", "score", "choice", "order", "replicate", "temperature"}
 
 
 def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
@@ -330,9 +330,10 @@ def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedRes
     >>> [(r.id, r.result.estimate) for r in inter_judge_agreement(pd.DataFrame(rows), level=0.95)]
     [('between_judges.T=1', 1.0)]
     """
-    frame = final_rows(frame)
     if frame["judge"].nunique() < 2:
         return []
+    kept = [c for c in map(str, frame) if c in _USED or c.startswith("factor_")]
+    frame = final_rows(frame)[kept]
     out = []
     for name, own in _levels(frame):
         conditions = tuple(map(str, own["condition"].unique()))
@@ -361,36 +362,29 @@ def _levels(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> Result | None:
     """Of the conditions on the items that all of them judged; None where these are too few."""
     scored = "score" in own and own["score"].notna().any()
-    own = own[[c for c in _USED if c in own]]
-    read = own[own["score"].notna()] if scored else own[own["choice"].astype(str) != ""]
-    several = read.groupby("item_id", sort=False)["condition"].nunique()
-    items = several.index[several == len(conditions)]
-    if len(items) < _FEWEST:
+    read = kept_rows(own, own["score"].notna() if scored else own["choice"].astype(str) != "")
+    cube = _cube(read, conditions, "score" if scored else "choice")
+    shared = ~pd.isna(cube).all(axis=2).any(axis=0)
+    if shared.sum() < _FEWEST:
         return None
-    if len(items) < len(several):
-        read = read[read["item_id"].isin(items)]
-    cluster = shared_clusters(clusters_of(read, items))
-    common: dict[str, Any] = {"cluster": cluster, "level": level}
+    cluster = read["cluster"].iloc[first_rows(read["item_id"])].to_numpy(object)[shared]
+    common: dict[str, Any] = {"cluster": shared_clusters(cluster), "level": level}
     if scored:
-        table = np.moveaxis(_cube(read, items, conditions, "score", math.nan), 0, 1)
+        table = np.moveaxis(cube[:, shared], 0, 1)
         return stats.icc(table, form="ICC(A,1)", n_permutations=0, **common)
     if read["choice"].nunique() > _MOST_CHOICES:
         return None
-    return stats.agreement_across_judges(_cube(read, items, conditions, "choice", None), **common)
+    return stats.agreement_across_judges(cube[:, shared], **common)
 
 
-def _cube(
-    read: pd.DataFrame, items: pd.Index, conditions: tuple[str, ...], of: str, without: float | None
-) -> NDArray[Any]:
+def _cube(read: pd.DataFrame, conditions: tuple[str, ...], of: str) -> NDArray[Any]:
     """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
-    asked = read.groupby(["order", "replicate"], sort=False).ngroup().to_numpy()
-    cube = np.full((len(conditions), len(items), asked.max() + 1), without)  # size: repeats
-    places = []
-    for names, column in ((pd.Index(conditions), "condition"), (items, "item_id")):
-        codes, found = pd.factorize(read[column])
-        places.append(names.get_indexer(pd.Index(found))[codes])
-    cube[*places, asked] = read[of]
-    return cube
+    axes = (read[name] for name in ("condition", "item_id", "order", "replicate"))
+    place, shape, (names, *_) = places_of(*axes)
+    cube = np.full(shape, math.nan if of == "score" else None)
+    cube.reshape(-1)[place] = read[of]
+    cube = cube.reshape(*shape[:2], -1)
+    return cube[names.get_indexer(pd.Index(conditions))]
 
 
 _OUTCOMES = {"a", "b", "tie", ""}

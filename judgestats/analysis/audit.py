@@ -41,16 +41,15 @@ def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
     >>> kinds(pd.DataFrame({"condition": ["x", "y"], "score": [7.0, None], "choice": ["", "C"]}))
     (('x',), ('y',))
     """
-    has_verdicts = frame.groupby("condition", sort=False).agg(
-        score=("score", lambda s: bool(s.notna().any())),
-        choice=("choice", lambda c: bool((c != "").any())),
+    of = frame["condition"]
+    every, scored, chosen = (
+        tuple(map(str, rows.unique()))
+        for rows in (of, of[frame["score"].notna()], of[frame["choice"].ne("")])
     )
-    words = has_verdicts.index[has_verdicts["choice"] & ~has_verdicts["score"]]
-    scored = bool(has_verdicts["score"].any())
-    numbers = has_verdicts.index.difference(words, sort=False) if scored else has_verdicts.index[:0]
-    return tuple(map(str, numbers)), tuple(
-        map(str, words if scored or not len(words) else has_verdicts.index)
-    )
+    words = tuple(c for c in every if c in chosen and c not in scored)
+    if not scored:
+        return (), every if words else ()
+    return tuple(c for c in every if c not in words), words
 
 
 def both_plans(scores: AnalysisPlan, verdicts: AnalysisPlan) -> AnalysisPlan:

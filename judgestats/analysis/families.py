@@ -14,7 +14,7 @@ import pandas as pd
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
 from judgestats.data.columns import INTERLEAVED, heat, sort_levels
-from judgestats.data.parse import ScoreArray, final_rows
+from judgestats.data.parse import ScoreArray, final_rows, first_rows, places_of, tallied
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import count_noun, is_number
@@ -257,12 +257,16 @@ def recorded_order(frame: pd.DataFrame) -> str:
 
 def _run_counts(frame: pd.DataFrame) -> list[int]:
     """Of each condition the repeat indices that are runs, as `run_columns` finds them."""
-    seen = frame[["condition", "item_id", "replicate"]].drop_duplicates()
-    items = seen.groupby("condition", sort=False)["item_id"].nunique()
-    covered = seen.groupby(["condition", "replicate"], sort=False).size().reset_index(name="n")
-    is_run = covered["n"] >= COVERAGE * items.loc[covered["condition"]].to_numpy() - 1e-9
-    runs = is_run.groupby(covered["condition"]).agg(["sum", "size"])
-    return [0 if n == 1 < many else int(n) for n, many in runs.itertuples(index=False)]
+    place, shape, _ = places_of(frame["condition"], frame["item_id"], frame["replicate"])
+    n_conditions, n_items, n_runs = shape
+    cell, run = np.divmod(tallied(place, math.prod(shape))[0], n_runs)
+    items = np.bincount(cell[np.diff(cell, prepend=-1) > 0] // n_items)
+    seen, covered = tallied(cell // n_items * n_runs + run, n_conditions * n_runs)
+    condition = seen // n_runs
+    is_run = covered >= COVERAGE * items[condition] - 1e-9
+    several = np.bincount(condition) > 1
+    runs = np.bincount(condition, weights=is_run)
+    return [int(n) for n in np.where((runs == 1) & several, 0, runs)]
 
 
 @dataclass(frozen=True)
@@ -387,7 +391,7 @@ def with_omega_model(declared: AnalysisPlan, model: str) -> AnalysisPlan:
 
 def clusters_of(frame: pd.DataFrame, items: Iterable[Any]) -> Objects:
     """The question of each of these items."""
-    first = frame.drop_duplicates("item_id").set_index("item_id")
+    first = frame[["item_id", "cluster"]].iloc[first_rows(frame["item_id"])].set_index("item_id")
     return first["cluster"].loc[list(items)].to_numpy(object)
 
 

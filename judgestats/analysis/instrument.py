@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,9 @@ from judgestats.analysis.coefficients import declared_row, metric_values, result
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.data.parse import ScoreArray
+from judgestats.data.parse import ScoreArray, first_rows, places_of, tallied
 from judgestats.data.readers.frame import condition_labels
+from judgestats.engine import WORTH_THREADS, run_threads
 from judgestats.errors import InputError
 from judgestats.results import About, Row
 from judgestats.stats import dif_test, leniency, levels_used, p_adjust, recoding_loss, run_component
@@ -58,24 +60,9 @@ def instrument_results(
     list of NamedResult
         Ids ``instrument.WHAT.CONDITION``.
     """
-    results: list[NamedResult] = []
-    for name in array.conditions:
-        scores = array.condition(name)
-        read = ~np.isnan(scores).all(axis=1)
-        if not read.any():
-            continue
-        used = levels_used(scores[read], cluster=array.clusters[read], level=declared.level)
-        about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS})
-        for key in _TERMS:
-            term = used[key]
-            if key == _TERMS[0]:
-                again = {k: v for k, v in used.details.items() if k == "differ_again"}
-                term = term.replace(notes=(*term.notes, *about_levels), details=again)
-            if not math.isnan(term.estimate):
-                results.append(_name_result(key, name, term.label, term))
-        loss = recoding_loss(scores[read], cluster=array.clusters[read], level=declared.level)
-        if loss.interval is not None:
-            results.append(_name_result(loss.name, name, f"{loss.label}, pairs of levels", loss))
+    jobs = [(array, name, declared.level) for name in array.conditions]
+    large = array.scores.size > WORTH_THREADS
+    results = [*chain(*run_threads(_level_results, jobs, large=large, most=2))]
     results += _leniencies(frame, declared)
     for rater, result in _tried(frame, declared):
         if not isinstance(result, str):
@@ -86,6 +73,29 @@ def instrument_results(
     return [
         n if set(n.about.conditions) <= conditions else replace(n, about=About()) for n in results
     ]
+
+
+def _level_results(array: ScoreArray, name: str, level: float) -> list[NamedResult]:
+    """Levels used under one condition, and what fewer levels would lose."""
+    scores = array.condition(name)
+    read = ~np.isnan(scores).all(axis=1)
+    if not read.any():
+        return []
+    scores, cluster = scores[read], array.clusters[read]
+    results = []
+    used = levels_used(scores, cluster=cluster, level=level)
+    about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS})
+    for key in _TERMS:
+        term = used[key]
+        if key == _TERMS[0]:
+            again = {k: v for k, v in used.details.items() if k == "differ_again"}
+            term = term.replace(notes=(*term.notes, *about_levels), details=again)
+        if not math.isnan(term.estimate):
+            results.append(_name_result(key, name, term.label, term))
+    loss = recoding_loss(scores, cluster=cluster, level=level)
+    if loss.interval is not None:
+        results.append(_name_result(loss.name, name, f"{loss.label}, pairs of levels", loss))
+    return results
 
 
 def leniency_limits(results: Iterable[NamedResult], level: float) -> list[Limit]:
@@ -253,7 +263,7 @@ def _raters(frame: pd.DataFrame) -> pd.Series:
 
 
 def _rated(frame: pd.DataFrame) -> pd.DataFrame:
-    """The read scores with rater and answer, in the order of repeats."""
+    """The read scores with rater and answer."""
     source = _source(frame)
     columns = ("item_id", "cluster", "score", "label", "replicate", source)
     used = [c for c in columns if c and c in frame]
@@ -263,8 +273,7 @@ def _rated(frame: pd.DataFrame) -> pd.DataFrame:
         present = read[source].notna() & (read[source].astype(str) != "")
         read = read[present]
         answer = read["item_id"].astype(str) + " / " + read[source].astype(str)
-    rated = read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
-    return rated.sort_values("replicate", kind="stable") if "replicate" in rated else rated
+    return read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
 
 
 def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
@@ -272,15 +281,17 @@ def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
     rated = _rated(frame) if len(_raters(frame).unique()) > 1 else frame.iloc[:0]
     if rated.empty or rated["_rater"].nunique() < 2:
         return []
-    cells = ["_answer", "_rater"]
-    runs = rated["replicate"]
-    if rated.duplicated([*cells, "replicate"]).any():  # of several conditions
-        runs = rated.groupby(cells, sort=False).cumcount()
-    (answer, _), (rater, names) = (pd.factorize(rated[c]) for c in cells)
-    run = pd.factorize(runs, sort=True)[0]
-    scores = np.full((answer.max() + 1, len(names), run.max() + 1), np.nan)  # size: runs
-    scores[answer, rater, run] = rated["score"]
-    cluster = rated.drop_duplicates("_answer")["cluster"].to_numpy(object)
+    cells = [rated["_answer"], rated["_rater"]]
+    place, shape, (_, names, runs) = places_of(*cells, rated["replicate"])
+    if (tallied(place, math.prod(shape))[1] > 1).any():  # of several conditions
+        rated = rated.sort_values("replicate", kind="stable")
+        cells = [rated["_answer"], rated["_rater"]]
+        again = rated.groupby(["_answer", "_rater"], sort=False).cumcount()
+        place, shape, (_, names, runs) = places_of(*cells, again)
+    scores = np.full(shape, np.nan)
+    scores.reshape(-1)[place] = rated["score"]
+    scores = scores[..., np.argsort(runs)]
+    cluster = rated["cluster"].iloc[first_rows(rated["_answer"])].to_numpy(object)
     try:
         found = leniency(
             scores, judges=[*names], cluster=shared_clusters(cluster),
@@ -300,7 +311,8 @@ def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, R
     source = _source(frame)
     if not source or "label" not in frame:
         return
-    rated = _rated(frame).drop_duplicates(["_rater", "_answer"]).sort_index()
+    rated = _rated(frame).sort_values("replicate", kind="stable")
+    rated = rated.drop_duplicates(["_rater", "_answer"]).sort_index()
     rated = rated.assign(_quality=pd.to_numeric(rated["label"], errors="coerce"))
     for rater, part in rated.groupby("_rater", sort=False):
         try:

@@ -58,6 +58,8 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> An
         With the mean or pass rate of each system, their differences paired by question and adjusted
         by Holm, and the score of rubrics.
     """
+    if not {"author", "weight"} & set(frame):
+        return analysis
     results: list[NamedResult] = []
     rows: list[Row] = []
     judged = set(analysis.conditions["condition"])

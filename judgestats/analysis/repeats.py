@@ -16,7 +16,7 @@ from judgestats.analysis.families import THESE_RUNS
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.arrays import Floats, Ints
-from judgestats.data.parse import score_array
+from judgestats.data.parse import kept_rows, score_array
 from judgestats.errors import InputError
 from judgestats.results import About, plain, quantity_of
 from judgestats.results.numbers import TARGETS
@@ -369,7 +369,7 @@ def frame_errors(
     """
     named = [r.id.removeprefix(SEM) for r in analysis.described if r.id.startswith(SEM)]
     known = tuple(named) if "score" in frame else ()
-    own = frame[frame["condition"].isin(known)]
+    own = kept_rows(frame, frame["condition"].isin(known))
     if not len(own) or "stage" not in own:
         return analysis
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,18 +22,18 @@ from judgestats.analysis.limits import (
     not_compared,
 )
 from judgestats.analysis.records import Analysis, NamedResult, condition_result
-from judgestats.analysis.scores import ScoreConditions, declared_conditions, runs_of
+from judgestats.analysis.scores import ScoreConditions, cells_of, declared_conditions, runs_of
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
 from judgestats.arrays import Bools
 from judgestats.data.columns import label
-from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, scores_of
+from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, score_counts, scores_of
 from judgestats.results import apa_number, quantity_of
 from judgestats.results.numbers import count_noun
 from judgestats.stats import gmd_ratio, mean_shift, spread_test
 from judgestats.stats.comparison.blocked_f import blocked_f_test
-from judgestats.stats.designs.cells import Cells, cell_statistics
-from judgestats.stats.inference import Comparisons, Estimate, RunComponent, TestResult
+from judgestats.stats.designs.cells import Cells
+from judgestats.stats.inference import Comparisons, Estimate, TestResult
 from judgestats.stats.validity.scores import AccuracyByK
 
 _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
@@ -41,11 +41,7 @@ _OF_SEVERAL = frozenset({"spread", "ratio", "shift"})
 
 def single_shot_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     """Of each condition, whether no item has two readable scores."""
-    final = frame["score"].notna() & (frame["stage"] == "final")
-    read = frame.loc[final, ["condition", "item_id"]]
-    sizes = read.groupby(["condition", "item_id"], sort=False).size()
-    most = sizes.groupby(level="condition").max() if len(sizes) else pd.Series(dtype=int)
-    return {str(c): int(most.get(c, 0)) < 2 for c in frame["condition"].unique()}
+    return {c: not (counts > 1).any() for c, counts in score_counts(frame).items()}
 
 
 _JUDGES = Hypothesis(
@@ -242,7 +238,7 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         return _audit_once(frame, array, described, others, declared)
     results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
     cells = with_people(described.table, others)
-    compared, left_out = _compare(frame, array, declared)
+    compared, left_out = _compare(frame, array, described.cells, declared)
     results += [*others, *compared]
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
     analysis = _with_people_shown(frame, declared, Analysis(
@@ -364,27 +360,8 @@ def _claimed(named: NamedResult) -> NamedResult:
 
 def score_comparisons(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """The paired comparisons of the conditions of a frame of scores, as an audit makes them."""
-    return _compare(frame, score_array(frame), declared)[0]
-
-
-def _compare(
-    frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
-) -> tuple[list[NamedResult], list[str]]:
-    cold = set(frame.loc[frame["temperature"].eq(0), "condition"])
-
-    def cells_of(places: Sequence[int]) -> Cells:
-        names = [array.conditions[i] for i in places]
-        return cell_statistics(
-            array.scores[:, list(places)], conditions=names, cluster=array.clusters
-        )
-
-    return compared_conditions(
-        cells_of,
-        lambda places: runs_of(frame, array, places),
-        warm=[name not in cold for name in array.conditions],
-        items=array.items,
-        declared=declared,
-    )
+    array = score_array(frame)
+    return _compare(frame, array, cells_of(array), declared)[0]
 
 
 MOST_CELLS = 100_000
@@ -392,46 +369,28 @@ MOST_CELLS = 100_000
 _DEVIATIONS = "Deviations of repeats, all conditions"
 
 
-def compared_conditions(
-    cells_of: Callable[[Sequence[int]], Cells],
-    runs_of: Callable[[Sequence[int]], RunComponent | None],
-    *,
-    warm: Sequence[bool],
-    items: Sequence[str],
-    declared: AnalysisPlan,
+def _compare(
+    frame: pd.DataFrame, array: ScoreArray, cells: Cells, declared: AnalysisPlan
 ) -> tuple[list[NamedResult], list[str]]:
-    """The paired comparisons of conditions that share items: of spread, SDs, and means.
+    """Comparisons of conditions that share items, of spread, SDs, and means; what was left out.
 
     At T = 0 the spread is 0 by construction: such conditions are compared in their means alone.
-
-    Parameters
-    ----------
-    cells_of, runs_of : callable
-        The cells, and the variance between runs, of the conditions at these places.
-    warm : sequence of bool
-        Of each condition, whether its temperature is above 0 or not known.
-    items : sequence of str
-        Of the rows of the cells.
-    declared : AnalysisPlan
-
-    Returns
-    -------
-    tuple of list of NamedResult and list of str
-        The results, and what was left out of them.
     """
-    everything, places = range(len(warm)), [i for i, w in enumerate(warm) if w]
+    cold = set(frame.loc[frame["temperature"].eq(0), "condition"])
+    warm = [name not in cold for name in array.conditions]
+    places = [i for i, is_warm in enumerate(warm) if is_warm]
     listed: list[tuple[str, str, TestResult | Comparisons]] = []
     left_out: list[str] = []
     shifts: Comparisons | None = None
-    sampled = cells_of(places) if 2 <= len(places) <= MOST_COMPARED else None
+    sampled = cells.of(places) if 2 <= len(places) <= MOST_COMPARED else None
     if sampled is not None and _shared(sampled).sum() >= _LEAST_SHARED:
-        runs = runs_of(places)
+        runs = runs_of(frame, array, places)
         how: dict[str, Any] = {"runs": runs, "level": declared.level}
         if sampled.mean.size <= MOST_CELLS:
             found = spread_test(
                 sampled, runs=runs, n_resamples=declared.n_resamples, **declared.resampling
             )
-            found, shifts = with_items(found, items), found.shifts
+            found, shifts = with_items(found, array.items), found.shifts
             listed += [
                 ("spread.all", _DEVIATIONS, found.blocked_f),
                 ("ranks.all", "Ranks of deviations of repeats", found.rank_test),
@@ -439,7 +398,7 @@ def compared_conditions(
             ]
             ratios = found.gmd_ratios
         else:
-            ratios = ratios_with_items(gmd_ratio(sampled, seed=declared.seed, **how), items)
+            ratios = ratios_with_items(gmd_ratio(sampled, seed=declared.seed, **how), array.items)
             shifts = mean_shift(sampled, runs=runs, level=declared.level)
             listed.append(
                 ("spread.all", "Deviations of repeats, all conditions", _blocked(sampled, declared))
@@ -455,12 +414,11 @@ def compared_conditions(
             for name, title, test in listed
         ]
         listed += [] if ratios is None else [("gmd.all", "GMD ratios", ratios)]
-        sd_ratios = ratios_with_items(gmd_ratio(sampled, statistic="sd", **how), items)
+        sd_ratios = ratios_with_items(gmd_ratio(sampled, statistic="sd", **how), array.items)
         listed.append(("sd.all", "SD ratios", sd_ratios))
-    if len(places) < len(warm) and 2 <= len(warm) <= MOST_COMPARED:
-        cells = cells_of(everything)
-        if _shared(cells).sum() >= _LEAST_SHARED:
-            shifts = mean_shift(cells, runs=runs_of(everything), level=declared.level)
+    every = len(places) < len(warm) and 2 <= len(warm) <= MOST_COMPARED
+    if every and _shared(cells).sum() >= _LEAST_SHARED:
+        shifts = mean_shift(cells, runs=runs_of(frame, array), level=declared.level)
     listed += [] if shifts is None else [("shift.all", "Differences of mean scores", shifts)]
     return [
         NamedResult(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,10 @@ from judgestats.analysis.families import AnalysisPlan, request_order
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.parse import ScoreArray, kept_rows, lost_shares, score_array
+from judgestats.engine import WORTH_THREADS, run_threads
 from judgestats.protocols.base import Scale
 from judgestats.results import About, Condition, Quantity, bounds_of, quantity_of
+from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference import Estimate, RunComponent, run_component
 from judgestats.stats.reliability import MeanSquareRatio, RepeatPairs, repeat_pairs
@@ -178,6 +181,8 @@ class ScoreConditions:
         The other estimates of the table: mean, spread, SEM.
     conditions : tuple of Condition
         The table as records: factors, counts, and the ids of the estimates.
+    cells : Cells
+        Of items and conditions.
     """
 
     table: pd.DataFrame
@@ -185,6 +190,7 @@ class ScoreConditions:
     metrics: Mapping[str, Mapping[str, float]]
     estimates: tuple[NamedResult, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    cells: Cells
 
 
 _ABOUT = {"judge", "temperature", "status", "cost_usd", "tokens_in", "tokens_out", "latency_s"}
@@ -220,19 +226,16 @@ def score_conditions(
     """
     n_permutations = affordable(n_permutations, array.scores[:, 0, :].size)
     runs = runs_of(frame, array)
-    summary = condition_summary(
-        array.scores, conditions=array.conditions, cluster=array.clusters, runs=runs, level=level
-    )
+    cells = cells_of(array)
+    summary = condition_summary(cells, runs=runs, level=level)
     all_statuses = sorted(set(frame["status"].unique()))
-    rows: list[dict[str, Any]] = []
-    results: list[NamedResult] = []
-    metrics: dict[str, dict[str, float]] = {}
-    estimates: list[NamedResult] = []
-    conditions: list[Condition] = []
     # Rows are picked a condition, which costs every column of texts.
     about = frame[[c for c in frame if c in _ABOUT or str(c).startswith("factor_")]]
     codes = np.unique(array.clusters.astype(str), return_inverse=True)[1]
-    for place, name in enumerate(array.conditions):
+
+    def described(
+        place: int, name: str
+    ) -> tuple[dict[str, Any], list[NamedResult], list[NamedResult], Condition]:
         scores = array.condition(name)
         asked = kept_rows(about, frame["condition"] == name)
         coefficients = score_coefficients(
@@ -250,28 +253,38 @@ def score_conditions(
             about=_about(asked), statuses=statuses, level=level,
         )  # fmt: skip
         own = [replace(r, role="descriptive") for r in found]
-        results += own
-        estimates += shown
-        conditions.append(
+        every = (*own, *shown)
+        return (
+            row,
+            own,
+            shown,
             Condition(
                 label=name,
                 judge=subject.judge,
                 factors=subject.factors,
                 counts={"asked": len(asked), **statuses},
-                estimates={
-                    r.result.name: r.id for r in (*own, *shown) if isinstance(r.result, Estimate)
-                },
-            )
+                estimates={r.result.name: r.id for r in every if isinstance(r.result, Estimate)},
+            ),
         )
-        rows.append(row)
-        metrics[name] = condition_metrics(row)
+
+    jobs = list(enumerate(array.conditions))
+    large = array.scores.size > WORTH_THREADS
+    rows, results, estimates, conditions = zip(
+        *run_threads(described, jobs, large=large, most=2), strict=True
+    )
     return ScoreConditions(
         table=pd.DataFrame(rows),
-        results=tuple(results),
-        metrics=metrics,
-        estimates=tuple(estimates),
-        conditions=tuple(conditions),
+        results=tuple(chain(*results)),
+        metrics={row["condition"]: condition_metrics(row) for row in rows},
+        estimates=tuple(chain(*estimates)),
+        conditions=conditions,
+        cells=cells,
     )
+
+
+def cells_of(array: ScoreArray) -> Cells:
+    """The cells of items and conditions."""
+    return cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
 
 
 def declared_conditions(

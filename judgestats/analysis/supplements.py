@@ -17,7 +17,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import frame_errors, repeat_gains
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
-from judgestats.data.parse import final_rows, lost_shares
+from judgestats.data.parse import final_rows, first_rows, kept_rows, lost_shares, score_counts
 from judgestats.data.readers.frame import bare
 from judgestats.files.text import format_number
 from judgestats.protocols.base import NO_REPLY, Status
@@ -54,7 +54,7 @@ def unparsed_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
     >>> share.estimate, share.interval.high > 0.02, unanswered_share(frame).estimate
     (0.0, True, 0.125)
     """
-    replies = asked[~asked["status"].isin(_GONE)]
+    replies = kept_rows(asked, ~asked["status"].isin(_GONE))
     return _share(replies, ~replies["status"].isin(_READ), "unread_share", level)
 
 
@@ -68,10 +68,13 @@ _READ = [Status.OK.value, Status.NOT_APPLICABLE.value]
 
 
 def _share(rows: pd.DataFrame, lost: pd.Series, name: str, level: float) -> Estimate:
-    items = lost.astype(float).groupby(rows["item_id"], sort=False).mean()
-    clusters = rows.groupby("item_id", sort=False)["cluster"].first()
-    label, own = _TITLES[name.removesuffix("_share")], clusters.loc[items.index].to_numpy()
-    return mean_share(items.to_numpy(), cluster=own, level=level, name=name, label=label)
+    codes = pd.factorize(rows["item_id"])[0]
+    shares = np.bincount(codes, weights=lost) / np.bincount(codes)
+    own, label = (
+        rows["cluster"].iloc[first_rows(rows["item_id"])],
+        _TITLES[name.removesuffix("_share")],
+    )
+    return mean_share(shares, cluster=own, level=level, name=name, label=label)
 
 
 def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> Analysis:
@@ -156,20 +159,18 @@ OF_REPEATS = (
 def repeat_limits(frame: pd.DataFrame) -> list[str]:
     """Conditions without repeats, or in which few items were repeated."""
     limits = []
-    final = frame["score"].notna() & (frame["stage"] == "final")
-    read = frame.loc[final, ["condition", "item_id"]]
-    sizes = read.groupby(["condition", "item_id"], sort=False).size()
     never: list[str] = []
-    for name, mine in sizes.groupby(level="condition", sort=False):
-        repeated, items = int((mine > 1).sum()), len(mine)
-        if not repeated:
-            never.append(str(name))
+    counted = score_counts(frame)
+    for name, counts in counted.items():
+        repeated, items = int((counts > 1).sum()), len(counts)
+        if items and not repeated:
+            never.append(name)
         elif 2 * repeated < items:
             limits.append(
                 f"{name}: only {repeated} of {items} items were judged more than once. Estimates "
                 "of consistency rest on these, which may differ from the others."
             )
-    return [*not_repeated(never, of=len(set(frame["condition"].unique()))), *limits]
+    return [*not_repeated(never, of=len(counted)), *limits]
 
 
 def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
@@ -271,28 +272,24 @@ def score_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if "score" not in frame or frame["status"].eq("ok").all():
         return pd.DataFrame()
-    frame = frame[["condition", "item_id", "score", "status"]]  # texts are slow to copy
-    kept = frame[~frame["item_id"].isin(set(frame.loc[frame["status"].ne("ok"), "item_id"]))]
+    codes, items = pd.factorize(frame["item_id"])
+    complete = np.bincount(codes, weights=frame["status"].ne("ok"), minlength=len(items)) == 0
+    scores = frame["score"].to_numpy(float)
+    read = ~np.isnan(scores)
     rows = []
-    for condition, part in frame.groupby("condition", sort=False):
-        if not part["score"].notna().any():
-            continue  # verdicts, not scores
-        complete = _scores_of(kept[kept["condition"] == condition])
-        own = {f"{name}_complete": value for name, value in complete.items()}
-        rows.append({"condition": str(condition), **_scores_of(part), **own})
+    for condition in frame.loc[read, "condition"].unique():  # the others hold verdicts
+        own = read & frame["condition"].eq(condition).to_numpy()
+        of, values = codes[own], scores[own]
+        n = np.bincount(of, minlength=len(items))
+        mean = np.bincount(of, values, minlength=len(items)) / np.maximum(n, 1)
+        squares = np.bincount(of, (values - mean[of]) ** 2, minlength=len(items))
+        variance = np.where(n > 1, squares / np.maximum(n - 1, 1), math.nan)
+        row: dict[str, Any] = {"condition": str(condition)}
+        for suffix, kept in (("", n > 0), ("_complete", (n > 0) & complete)):
+            of_items = pd.DataFrame({"mean": mean[kept], "variance": variance[kept]}).mean()
+            row |= {f"items{suffix}": int(kept.sum()), **of_items.add_suffix(suffix)}
+        rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _scores_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Number of items with a score, mean of their means, mean of their variances."""
-    cells = frame.dropna(subset=["score"]).groupby("item_id")["score"].agg(["mean", "var"])
-    if cells.empty:
-        return {"items": 0, "mean": math.nan, "variance": math.nan}
-    return {
-        "items": len(cells),
-        "mean": float(cells["mean"].mean()),
-        "variance": float(cells["var"].mean()),
-    }
 
 
 def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:

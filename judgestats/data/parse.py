@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.arrays import Floats, Objects
+from judgestats.arrays import Floats, Ints, Objects
 from judgestats.data.columns import RULES
 from judgestats.data.schema import validate_parsed, validate_raw
 from judgestats.errors import InputError, one_of
@@ -368,30 +368,93 @@ def score_array(frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = Non
     # Conditions without any score (verdicts in words, often in both orders) are all missing here.
     with_scores = frame.loc[frame["score"].notna(), "condition"].unique()
     _check_orders(kept_rows(frame, frame["condition"].isin(with_scores)))
-    item_codes, items = pd.factorize(frame["item_id"])
-    codes = {c: i for i, c in enumerate(chosen)}
-    shown, labels = pd.factorize(frame["condition"])
-    condition_codes = np.array([codes[c] for c in labels], dtype=int)[shown]
-    replicate_codes = pd.factorize(frame["replicate"], sort=True)[0]
-    width = int(replicate_codes.max()) + 1 if len(frame) else 0
-    scores = np.full((len(items), len(chosen), width), np.nan)
+    place, shape, (items, labels, replicates) = places_of(
+        frame["item_id"], frame["condition"], frame["replicate"]
+    )
     score = frame["score"].to_numpy(float)
-    place = np.ravel_multi_index((item_codes, condition_codes, replicate_codes), scores.shape)
-    twice = np.bincount(place[~np.isnan(score)], minlength=1) > 1
-    if twice.any():
-        row = frame.iloc[int(np.flatnonzero(np.isin(place, np.flatnonzero(twice)))[0])]
+    filled, n_scores = tallied(place[~np.isnan(score)], math.prod(shape))
+    twice = filled[n_scores > 1]
+    if len(twice):
+        row = frame.iloc[int(np.flatnonzero(np.isin(place, twice))[0])]
         raise InputError(
-            f"score_array: several scores claim one place, {int(twice.sum())} times; the first is "
+            f"score_array: several scores claim one place, {len(twice)} times; the first is "
             f"replicate {row['replicate']} of item {str(row['item_id'])[:60]!r} under "
             f"{row['condition']!r}. Number the repetitions in the replicate column, or drop the "
             "repeated rows."
         )
-    scores[item_codes, condition_codes, replicate_codes] = score
-    first = frame.drop_duplicates("item_id").set_index("item_id")["cluster"]
-    clusters = first.loc[list(items)].to_numpy(object)
+    scores = np.full(shape, np.nan)
+    scores.reshape(-1)[place] = score
+    if chosen != tuple(labels):
+        scores = scores[:, labels.get_indexer(pd.Index(chosen))]
+    if not replicates.is_monotonic_increasing:
+        scores = scores[..., np.argsort(replicates)]
     return ScoreArray(
-        scores=scores, items=tuple(map(str, items)), clusters=clusters, conditions=chosen
+        scores=scores,
+        items=tuple(map(str, items)),
+        clusters=frame["cluster"].iloc[first_rows(frame["item_id"])].to_numpy(object),
+        conditions=chosen,
     )
+
+
+def places_of(*columns: pd.Series) -> tuple[Ints, tuple[int, ...], tuple[pd.Index, ...]]:
+    """The place of each row in a table over the levels of these columns, its shape and its axes.
+
+    Examples
+    --------
+    >>> place, shape, _ = places_of(pd.Series(["x", "y", "y"]), pd.Series([7, 7, 2]))
+    >>> place.tolist(), shape
+    ([0, 2, 3], (2, 2))
+    """
+    codes, levels = zip(*(pd.factorize(column) for column in columns), strict=True)
+    shape = tuple(map(len, levels))
+    place = np.asarray(np.ravel_multi_index(codes, shape), dtype=np.int64)
+    return place, shape, tuple(pd.Index(level) for level in levels)
+
+
+def tallied(place: Ints, size: int) -> tuple[Ints, Ints]:
+    """The different places, in order, and how many rows each has; `size` is that of the table.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in tallied(np.array([5, 1, 5]), 6)]
+    [[1, 5], [1, 2]]
+    """
+    if size > 4 * len(place):  # a sparse table is not laid out
+        return np.unique(place, return_counts=True)
+    counts = np.bincount(place, minlength=1)
+    filled = np.flatnonzero(counts)
+    return filled, counts[filled]
+
+
+def first_rows(column: pd.Series) -> Ints:
+    """The first row of each level, in order of appearance.
+
+    Examples
+    --------
+    >>> first_rows(pd.Series(["x", "y", "x"])).tolist()
+    [0, 1]
+    """
+    codes, levels = pd.factorize(column)
+    first = np.empty(len(levels), dtype=np.int64)  # size: levels
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment to a place stays
+    return first
+
+
+def score_counts(frame: pd.DataFrame) -> dict[str, Ints]:
+    """Of each condition, how many readable scores each scored item has.
+
+    Examples
+    --------
+    >>> f = pd.DataFrame({"condition": ["a", "a", "b"], "item_id": "x", "score": [1.0, 2.0, None]})
+    >>> {name: counts.tolist() for name, counts in score_counts(f).items()}
+    {'a': [2], 'b': []}
+    """
+    rows = final_rows(frame[[c for c in ("condition", "item_id", "score", "stage") if c in frame]])
+    place, (n_conditions, n_items), (conditions, _) = places_of(rows["condition"], rows["item_id"])
+    filled, counts = tallied(place[rows["score"].notna()], n_conditions * n_items)
+    ends = np.searchsorted(filled, np.arange(n_conditions + 1) * n_items)
+    found = {str(c): counts[ends[i] : ends[i + 1]] for i, c in enumerate(conditions)}
+    return {str(c): found.get(str(c), counts[:0]) for c in frame["condition"].unique()}
 
 
 def several_orders(condition: str, n_items: int) -> str:

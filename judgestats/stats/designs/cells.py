@@ -7,10 +7,9 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_distinct, distinct_rows
 from judgestats.errors import InputError, one_of
@@ -40,12 +39,6 @@ class Cells:
     gmd : ndarray, shape (N, k)
         Mean absolute difference of two of the scores (Gini's mean difference); NaN where fewer
         than two scores were read.
-    from_median : ndarray, shape (N, k)
-        Mean absolute distance of the scores from the cell's median, in score points, *expected at
-        `common_r` scores*; NaN where fewer than two scores were read. `from_mean` is likewise.
-    common_r : int
-        The number of scores for which `from_mean` and `from_median` are stated: the smallest
-        number in any cell of two or more scores. 0 where no cell has two.
     cluster : ndarray of int, shape (N,)
         Code of each item's cluster.
     above : ndarray, shape (N, k, R), or None
@@ -58,10 +51,39 @@ class Cells:
     median: Floats
     variance: Floats
     gmd: Floats
-    from_median: Floats
-    common_r: int
     cluster: Ints
     above: Floats | None = dataclasses.field(default=None, repr=False)
+
+    def of(self, places: Sequence[int]) -> Cells:
+        """The cells of these conditions alone."""
+        kept = list(places)
+        arrays = {k: getattr(self, k)[:, kept] for k in _PER_CELL}
+        above = None if self.above is None else self.above[:, kept]
+        names = tuple(self.conditions[place] for place in kept)
+        return dataclasses.replace(self, conditions=names, above=above, **arrays)
+
+    @cached_property
+    def common_r(self) -> int:
+        """The number of scores for which `from_mean` and `from_median` are stated.
+
+        The smallest number in any cell of two or more scores; 0 where no cell has two.
+        """
+        sizes = self.n_scores[self.n_scores > 1]
+        return int(sizes.min()) if sizes.size else 0
+
+    @cached_property
+    def from_median(self) -> Floats:
+        """Mean absolute distance of the scores from the cell's median, in score points.
+
+        Expected at `common_r` scores; NaN where fewer than two scores were read.
+        """
+        found = np.full(self.n_scores.shape, np.nan)
+        for count in np.unique(self.n_scores[self.n_scores > 1]).tolist():
+            here = self.n_scores == count
+            weights = np.array(_median_weights(count, self.common_r))
+            if self.above is not None:
+                found[here] = self.above[here][:, :count] @ weights
+        return found
 
     @cached_property
     def from_mean(self) -> Floats:
@@ -229,26 +251,13 @@ def cell_statistics(
     codes = cluster_codes(cluster, scores.shape[0], where="cell_statistics")
 
     ordered = np.sort(scores, axis=2)  # NaN sorts last
-    n = np.sum(~np.isnan(scores), axis=2)
-    sizes = n[n >= 2]
-    common_r = int(sizes.min()) if sizes.size else 0
-    return Cells(
-        conditions=names,
-        common_r=common_r,
-        cluster=codes,
-        **statistics_of_sorted(ordered, common_r),
-    )
-
-
-def statistics_of_sorted(ordered: Floats, common_r: int) -> dict[str, NDArray[Any]]:
-    """The per-cell fields of `Cells` from ascending scores (NaN last), shape (N, k, R)."""
-    n = np.sum(~np.isnan(ordered), axis=2)
+    read = ~np.isnan(ordered)
+    n = np.sum(read, axis=2)
     filled = n > 0
     several = n >= 2
     # Work with distances from each cell's lowest score: equal scores then give exactly 0.
     lowest = np.where(filled, ordered[:, :, 0], 0.0)
-    above = np.where(np.isnan(ordered), 0.0, ordered - lowest[:, :, None])
-    read = ~np.isnan(ordered)
+    above = np.where(read, ordered - lowest[:, :, None], 0.0)
     size = np.maximum(n, 1)
     mean_above = above.sum(axis=2) / size
     centred = np.where(read, above - mean_above[:, :, None], 0.0)
@@ -260,20 +269,20 @@ def statistics_of_sorted(ordered: Floats, common_r: int) -> dict[str, NDArray[An
         # Of sorted scores each is added as often as it is the larger of a pair, minus the smaller.
         rank = 2.0 * np.arange(1, ordered.shape[2] + 1) - n[:, :, None] - 1
         gmd = np.where(several, 2 * (rank * above).sum(axis=2) / (n * (n - 1)), np.nan)
-    from_median = np.full(n.shape, np.nan)
-    for count in np.unique(n[several]).tolist():
-        here = n == count
-        from_median[here] = above[here][:, :count] @ np.array(_median_weights(count, common_r))
-    return {
-        "n_scores": n.astype(np.int64),
-        "mean": np.where(filled, lowest + mean_above, np.nan),
-        "median": np.where(filled, lowest + (middle_low + middle_high) / 2, np.nan),
-        "variance": variance,
-        "gmd": gmd,
-        "from_median": from_median,
-        "above": above,
-    }
+    return Cells(
+        conditions=names,
+        cluster=codes,
+        n_scores=n.astype(np.int64),
+        mean=np.where(filled, lowest + mean_above, np.nan),
+        median=np.where(filled, lowest + (middle_low + middle_high) / 2, np.nan),
+        variance=variance,
+        gmd=gmd,
+        above=above,
+    )
 
+
+_PER_CELL = ("n_scores", "mean", "median", "variance", "gmd")
+"""Arrays of `Cells` with one column per condition."""
 
 ELEMENTS = 4_000_000
 """Scores spelled out at once."""

@@ -203,9 +203,7 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
     name = cells.conditions[c]
     filled = cells.n_scores[:, c] >= 1
     several = cells.n_scores[:, c] >= 2
-    column = dataclasses.replace(
-        cells, conditions=(name,), **{k: getattr(cells, k)[:, [c]] for k in _PER_CELL}
-    )
+    column = cells.of([c])
     sample = column.sample(filled, reason="no score")
     variance = pooled_of_column(cells, c, level)
     low_high = variance.interval
@@ -255,9 +253,6 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
         constant_share=float(np.mean(v == 0)) if several.any() else math.nan,
         mean_spread_correlation=_spearman(cells.mean[several, c], v),
     )
-
-
-_PER_CELL = ("n_scores", "mean", "median", "variance", "gmd", "from_median", "above")
 
 
 def _spearman(x: Floats, y: Floats) -> float:

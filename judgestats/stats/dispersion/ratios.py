@@ -75,8 +75,6 @@ def _cells_from_variances(
         median=unknown,
         variance=variances,
         gmd=unknown,
-        from_median=unknown,
-        common_r=0,
         cluster=cluster_codes(cluster, variances.shape[0], where=function),
     )
 

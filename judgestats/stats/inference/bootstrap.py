@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
@@ -211,19 +212,16 @@ def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> Int
             f"{labels.shape}. Give the cluster column in the order of the items."
         )
         raise InputError(msg)
-    missing = (
-        np.isnan(labels)
-        if labels.dtype.kind == "f"
-        else np.array([v is None or v != v for v in labels.tolist()])  # noqa: PLR0124 (NaN)
-    )
+    codes, levels = pd.factorize(labels)
+    missing = codes < 0
     if missing.any():
         msg = (
             f"{where}: cluster has {int(missing.sum())} missing labels of {n_items}. Give every "
             "item a cluster, or leave cluster=None so that every item is its own."
         )
         raise InputError(msg)
-    keys = labels if labels.dtype.kind != "O" else labels.astype(str)
-    return np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    names = levels.astype(str) if levels.dtype.kind == "O" else levels
+    return np.unique(names, return_inverse=True)[1].reshape(-1)[codes].astype(np.int64)
 
 
 @one_blas_thread()

@@ -17,13 +17,13 @@ from judgestats.stats.inference.result import Interval, Note
 MIN_CLUSTERS = 2
 
 
-def cluster_sums(values: Floats, codes: Ints) -> Floats:
-    """Sums of `values` (items, or items x q) over the clusters in `codes`."""
-    present, compact = np.unique(codes, return_inverse=True)
-    columns = values[:, None] if values.ndim == 1 else values
-    out = np.zeros((present.size, columns.shape[1]))
-    np.add.at(out, compact.reshape(-1), columns)
-    return out[:, 0] if values.ndim == 1 else out
+def cluster_sums(values: Floats, codes: Ints, n_clusters: int = 0) -> Floats:
+    """Sums of `values` (items, or items x q) over the clusters in `codes`, or over so many."""
+    size = n_clusters or int(codes.max(initial=-1)) + 1
+    sums = [np.bincount(codes, column, minlength=size) for column in np.atleast_2d(values.T)]
+    out = np.array(sums, dtype=float).reshape(len(sums), size).T
+    present = out if n_clusters else out[np.bincount(codes, minlength=size) > 0]
+    return present[:, 0] if values.ndim == 1 else present
 
 
 def effective_clusters(sizes: NDArray[np.number[Any]]) -> float:

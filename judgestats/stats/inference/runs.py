@@ -15,7 +15,7 @@ from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_axes
 from judgestats.results.numbers import apa_number, count_noun
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.jackknife import MeanOverClusters
+from judgestats.stats.inference.jackknife import MeanOverClusters, cluster_sums
 from judgestats.stats.inference.result import Note
 
 COVERAGE = 0.8
@@ -77,10 +77,8 @@ class RunSums:
         x, here, n = scores[used], present[used].astype(float), n[used]
         means = np.where(here > 0, x, 0.0).sum(axis=1) / n
         deviations = np.where(here > 0, x - means[:, None], 0.0)
-        shifts = np.zeros((n_clusters, scores.shape[1]))
-        np.add.at(shifts, codes[used], deviations)
         return cls(
-            shifts=shifts,
+            shifts=cluster_sums(deviations, codes[used], n_clusters),
             judged=np.bincount(codes[used], minlength=n_clusters) > 0,
             design=np.diag(here.sum(axis=0)) - (here / n[:, None]).T @ here,
             within=float(np.sum(deviations**2)),
