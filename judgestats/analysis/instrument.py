@@ -14,7 +14,7 @@ from judgestats.analysis.coefficients import declared_row, metric_values, result
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, request_order, shared_clusters
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.data.parse import ScoreArray, first_rows, places_of, tallied
+from judgestats.data.parse import ScoreArray, score_array
 from judgestats.data.readers.frame import condition_labels
 from judgestats.engine import WORTH_THREADS, run_threads
 from judgestats.errors import InputError
@@ -63,7 +63,7 @@ def instrument_results(
     jobs = [(array, name, declared.level) for name in array.conditions]
     large = array.scores.size > WORTH_THREADS
     results = [*chain(*run_threads(_level_results, jobs, large=large, most=2))]
-    results += _leniencies(frame, declared)
+    results += _leniencies(frame, array, declared)
     for rater, result in _tried(frame, declared):
         if not isinstance(result, str):
             results.append(
@@ -276,25 +276,33 @@ def _rated(frame: pd.DataFrame) -> pd.DataFrame:
     return read.assign(_rater=_raters(frame).loc[read.index], _answer=answer)
 
 
-def _leniencies(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """Each judge's leniency against all of them, from all repeats of the items they share."""
-    rated = _rated(frame) if len(_raters(frame).unique()) > 1 else frame.iloc[:0]
-    if rated.empty or rated["_rater"].nunique() < 2:
-        return []
-    cells = [rated["_answer"], rated["_rater"]]
-    place, shape, (_, names, runs) = places_of(*cells, rated["replicate"])
-    if (tallied(place, math.prod(shape))[1] > 1).any():  # of several conditions
+def _by_rater(frame: pd.DataFrame, array: ScoreArray) -> ScoreArray:
+    """The scores of raters x answers; a rater with answers of several sources is one."""
+    if not _source(frame):
+        return array
+    rated = _rated(frame)
+    cells = ["item_id", "condition"]
+    rated = rated.assign(item_id=rated["_answer"], condition=rated["_rater"])
+    if rated.duplicated([*cells, "replicate"]).any():  # of several conditions
         rated = rated.sort_values("replicate", kind="stable")
-        cells = [rated["_answer"], rated["_rater"]]
-        again = rated.groupby(["_answer", "_rater"], sort=False).cumcount()
-        place, shape, (_, names, runs) = places_of(*cells, again)
-    scores = np.full(shape, np.nan)
-    scores.reshape(-1)[place] = rated["score"]
-    scores = scores[..., np.argsort(runs)]
-    cluster = rated["cluster"].iloc[first_rows(rated["_answer"])].to_numpy(object)
+        rated = rated.assign(replicate=rated.groupby(cells, sort=False).cumcount())
+    return score_array(rated)
+
+
+def _leniencies(
+    frame: pd.DataFrame, array: ScoreArray, declared: AnalysisPlan
+) -> list[NamedResult]:
+    """Each judge's leniency against all of them, from all repeats of the items they share."""
+    array = _by_rater(frame, array)
+    read = ~np.isnan(array.scores).all(axis=2)
+    items, judges = read.any(axis=1), read.any(axis=0)
+    if judges.sum() < 2:
+        return []
+    names = [name for name, present in zip(array.conditions, judges, strict=True) if present]
+    scores, cluster = array.scores[items][:, judges], array.clusters[items]
     try:
         found = leniency(
-            scores, judges=[*names], cluster=shared_clusters(cluster),
+            scores, judges=names, cluster=shared_clusters(cluster),
             runs=run_component(scores, cluster=cluster, interleaved=request_order(frame) != ""),
             level=declared.level,
         )  # fmt: skip
