@@ -299,7 +299,10 @@ _FEWEST = 3
 _MOST = 12
 """Items, pairs, systems or options that are needed, and conditions that are compared at most."""
 _MOST_CHOICES = 20
-_USED = {"item_id", "cluster", "condition", "score", "choice", "order", "replicate", "temperature"}
+_USED = {
+    "item_id", "cluster", "condition", "score", "choice", "order", "replicate", "temperature",
+    "label", "author", "system_a", "system_b", "verdict_kind",
+}  # fmt: skip
 
 
 def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
@@ -362,9 +365,10 @@ def _levels(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> Result | None:
     """Of the conditions on the items that all of them judged; None where these are too few."""
     scored = "score" in own and own["score"].notna().any()
-    read = kept_rows(own, own["score"].notna() if scored else own["choice"].astype(str) != "")
-    cube = _cube(read, conditions, "score" if scored else "choice")
-    shared = ~pd.isna(cube).all(axis=2).any(axis=0)
+    read = kept_rows(own, own["score"].notna() if scored else own["choice"].ne(""))
+    verdicts = read["score"] if scored else pd.factorize(read["choice"])[0]
+    cube = _cube(read, conditions, np.asarray(verdicts, dtype=float))
+    shared = ~np.isnan(cube).all(axis=2).any(axis=0)
     if shared.sum() < _FEWEST:
         return None
     cluster = read["cluster"].iloc[first_rows(read["item_id"])].to_numpy(object)[shared]
@@ -377,12 +381,12 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
     return stats.agreement_across_judges(cube[:, shared], **common)
 
 
-def _cube(read: pd.DataFrame, conditions: tuple[str, ...], of: str) -> NDArray[Any]:
+def _cube(read: pd.DataFrame, conditions: tuple[str, ...], verdicts: Floats) -> Floats:
     """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
     axes = (read[name] for name in ("condition", "item_id", "order", "replicate"))
     place, shape, (names, *_) = places_of(*axes)
-    cube = np.full(shape, math.nan if of == "score" else None)
-    cube.reshape(-1)[place] = read[of]
+    cube = np.full(shape, math.nan)
+    cube.reshape(-1)[place] = verdicts
     cube = cube.reshape(*shape[:2], -1)
     return cube[names.get_indexer(pd.Index(conditions))]
 
@@ -423,10 +427,10 @@ def _pair_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
     if not {"choice", "order"} <= set(own):
         return
     own = own[own["label"].astype(str).isin(_OUTCOMES - {""}) & own["order"].isin(_ORDERS)]
-    if not set(own["choice"]) <= _OUTCOMES:
+    if not set(own["choice"].unique()) <= _OUTCOMES:
         return
     yield from _slot_accuracies(own, level)
-    if set(own["order"]) != _ORDERS:
+    if set(own["order"].unique()) != _ORDERS:
         return
     wide = own.pivot_table(
         index="item_id", columns=["order", "replicate"], values="choice", aggfunc="first",
@@ -522,16 +526,27 @@ def verdict_results(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
     >>> verdict_results(pd.DataFrame({"condition": ["x"], "score": [7.0]}), level=0.95)
     []
     """
-    return [
-        *_name_results(frame, lambda own: _wins(own, level), role="descriptive"),
-        *slot_results(frame, level=level, role="descriptive"),
-    ]
+    named = {"system_a", "system_b"} <= set(frame)
+    wins = _name_results(frame, lambda own: _wins(own, level), role="descriptive") if named else []
+    return [*wins, *slot_results(frame, level=level, role="descriptive")]
 
 
 def has_slots(frame: pd.DataFrame) -> bool:
     """Whether `slot_results` has an answer for some condition."""
-    parts = frame.groupby("condition", sort=False) if "choice" in frame else ()
-    return any(_order_evidence(own)[2] for _, own in parts)
+    if not _may_have_slots(frame):
+        return False
+    used = frame[[c for c in frame if c in _USED]]
+    return any(_order_evidence(own)[2] for _, own in used.groupby("condition", sort=False))
+
+
+def _may_have_slots(frame: pd.DataFrame) -> bool:
+    """Whether an order lists three options, or a verdict is one letter."""
+    if "choice" not in frame:
+        return False
+    orders, words = (map(str, frame[c].unique()) for c in ("order", "choice"))
+    return any(len(_listed(o)) >= _FEWEST for o in orders) or any(
+        len(w.strip()) == 1 for w in words
+    )
 
 
 def slot_results(
@@ -559,6 +574,8 @@ def slot_results(
         One test per condition: of accuracy by position of the correct option with labels, else of
         the positions chosen. Empty if positions are not known.
     """
+    if not _may_have_slots(frame):
+        return []
     drawn = {"n_permutations": n_permutations, "seed": seed}
     return _name_results(
         frame, lambda own: _slots(own, level, drawn), role=role, hypothesis="slots"
@@ -576,9 +593,10 @@ def _name_results(
     """The findings of each condition, with its name; none without the column."""
     if column not in frame or frame[column].isin(["", None]).all():
         return []
+    used = frame[[c for c in frame if c in _USED]]  # each column of a part is copied
     return [
         condition_result(kind, title, str(condition), result, role=role, hypothesis=hypothesis)
-        for condition, own in frame.groupby("condition", sort=False)
+        for condition, own in used.groupby("condition", sort=False)
         for kind, title, result in compute(own)
     ]
 
@@ -610,7 +628,7 @@ def with_systems(frame: pd.DataFrame, items: Sequence[Item]) -> pd.DataFrame:
 
 def _wins(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str, Result]]:
     """Of preferences between the responses of named systems; a system never meets itself."""
-    if not {"system_a", "system_b"} <= set(own) or not set(own["choice"]) <= _OUTCOMES:
+    if not set(own["choice"].unique()) <= _OUTCOMES:
         return
     a, b = (own[c].astype(str) for c in ("system_a", "system_b"))
     own = own[(a != "") & (b != "") & (a != b)]
@@ -654,19 +672,14 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     An order that lists the options (``cab``, ``m3|m1|m2``) gives the position of each. Without one
     the letter of an option is its position.
     """
-    choices = each_distinct(own["choice"], lambda v: str(v).strip().lower())
-    gold = (
-        each_distinct(own["label"], lambda v: str(v).strip().lower())
-        if "label" in own
-        else pd.Series("", index=own.index)
-    )
     codes, shown = pd.factorize(own["order"], use_na_sentinel=False)
     orders_shown = [_listed(str(order).strip().lower()) for order in shown]
     listed = set(orders_shown)
     options = sorted(set().union(*listed))
     ordered = len(options) >= _FEWEST and all(sorted(o) == options for o in listed)
     if not ordered:
-        words = {*choices.unique(), *gold.unique()} - {""}
+        given = (own[c].unique() for c in ("choice", "label") if c in own)
+        words = {str(word).strip().lower() for word in chain(*given)} - {""}
         kinds = set(own["verdict_kind"].unique()) if "verdict_kind" in own else set()
         if listed != {()} or not kinds <= {"choice", ""}:
             return own, 0
@@ -676,12 +689,14 @@ def _placed(own: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         orders_shown = [tuple(options)] * len(orders_shown)
     orders = pd.Series([orders_shown[code] for code in codes], index=own.index)
 
-    def find_positions(values: pd.Series) -> list[int]:
+    def positions(column: str) -> list[int]:
+        if column not in own:
+            return [-1] * len(own)
+        values = each_distinct(own[column], lambda v: str(v).strip().lower())
         return [o.index(v) if v in o else -1 for o, v in zip(orders, values, strict=True)]
 
-    return own.assign(order=orders, place=find_positions(choices), gold=find_positions(gold)), len(
-        options
-    )
+    placed = own.assign(order=orders, place=positions("choice"), gold=positions("label"))
+    return placed, len(options)
 
 
 def _listed(order: str) -> tuple[str, ...]:

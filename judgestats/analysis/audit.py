@@ -76,7 +76,7 @@ def criterion_blocks(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     >>> [(name, len(block)) for name, block in criterion_blocks(frame)]
     [('tone', 2), ('facts', 1)]
     """
-    if "criterion" not in frame or len(set(frame["criterion"])) < 2:
+    if "criterion" not in frame or frame["criterion"].nunique() < 2:
         return [("", frame)]
     return [
         (str(name), own.reset_index(drop=True))

@@ -287,7 +287,7 @@ def _times(sizes: pd.Series) -> str:
 
 
 def _orders(frame: pd.DataFrame) -> Question | None:
-    words = set(frame["choice"].astype(str).str.lower()) - {""}
+    words = {str(word).lower() for word in frame["choice"].unique()} - {""}
     if not words or not words <= set(PREFERENCES) or words <= {"0", "1"}:
         return None
     per = frame.groupby(["condition", "item_id"])["order"].nunique()

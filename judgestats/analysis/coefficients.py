@@ -13,6 +13,7 @@ import pandas as pd
 
 from judgestats import stats
 from judgestats.analysis.records import NamedResult, condition_result
+from judgestats.data.parse import first_rows
 from judgestats.results import QUANTITIES, About, Drawing, Quantity, Results, quantity_of
 from judgestats.results import Row as ResultsRow
 from judgestats.results.quantities import PUBLIC_NAMES
@@ -247,12 +248,11 @@ def statistics_of(results: Results, frame: pd.DataFrame) -> list[dict[str, Any]]
         ``name``, ``criterion``, ``judge``, ``system``, ``condition``, ``value``, ``low``, ``high``,
         ``n`` (items).
     """
+    named = [c for c in ("condition", "criterion", "judge") if c in frame]
+    first = frame[named].iloc[first_rows(frame["condition"])].astype(str)
     placed = {
-        str(name): {
-            "criterion": str(own["criterion"].iloc[0]) if "criterion" in own else "",
-            "judge": str(own["judge"].iloc[0]),
-        }
-        for name, own in frame.groupby("condition", sort=False)
+        row["condition"]: {"criterion": row.get("criterion", ""), "judge": row["judge"]}
+        for row in first.to_dict("records")
     }
     tested = _tested(frame)
     found: dict[tuple[str, ...], dict[str, Any]] = {}

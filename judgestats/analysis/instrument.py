@@ -294,11 +294,11 @@ def _leniencies(
 ) -> list[NamedResult]:
     """Each judge's leniency against all of them, from all repeats of the items they share."""
     array = _by_rater(frame, array)
-    read = ~np.isnan(array.scores).all(axis=2)
-    items, judges = read.any(axis=1), read.any(axis=0)
+    read = np.isfinite(array.scores)
+    items, judges = read.any(axis=(1, 2)), read.any(axis=(0, 2))
     if judges.sum() < 2:
         return []
-    names = [name for name, present in zip(array.conditions, judges, strict=True) if present]
+    names = np.array(array.conditions)[judges].tolist()
     scores, cluster = array.scores[items][:, judges], array.clusters[items]
     try:
         found = leniency(

@@ -68,7 +68,7 @@ def with_systems(analysis: Analysis, frame: pd.DataFrame, *, level: float) -> An
             continue
         about = About(conditions=(str(condition),))
         results += _rubric_scores(own, about, level)
-        systems = sorted({*own.get("author", ())} - {""})
+        systems = sorted({*own["author"].unique()} - {""}) if "author" in own else []
         if 2 <= len(systems) <= _MOST:
             results += _system_results(own, systems, about, level)
     for key, ask, estimand in (
@@ -161,8 +161,11 @@ _N_RESAMPLES = 499
 def item_values(own: pd.DataFrame) -> pd.Series:
     """Scores, or 1 and 0 for pass and fail; NaN for other verdicts."""
     scored = own["score"].notna().any()
-    values = own["score"] if scored else own["choice"].map(_CODES)
-    return values.astype(float)
+    if scored:
+        return own["score"].astype(float)
+    codes, words = pd.factorize(own["choice"])
+    values = np.array([*(_CODES.get(word, math.nan) for word in words), math.nan])
+    return pd.Series(values[codes], index=own.index)
 
 
 def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
@@ -476,7 +479,7 @@ def _kind_of(results: Results, condition: Condition, own: pd.DataFrame | None) -
         return "scores" if f"condition.mean.{condition.label}" in ids else ""
     if own["score"].notna().any():
         return "scores"
-    words = set(own["choice"]) - {""}
+    words = set(own["choice"].unique()) - {""}
     if not words:
         return "words" if len(own) else ""
     if is_pass_fail(own):

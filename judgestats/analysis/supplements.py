@@ -314,7 +314,7 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for condition, part in frame.groupby("condition", sort=False):
         read = part[part["choice"].ne("")]
-        own = part.assign(choice=part["choice"].where(part["choice"].ne(""), "(unparsed)"))
+        own = part.assign(choice=part["choice"].astype(str).replace("", "(unparsed)"))
         row: dict[str, Any] = {"condition": str(condition), "unread": len(part) - len(read)}
         for name, kept in (("", read), ("_unread", own)):
             common = selections.commonest_share(kept, keys) if repeated else math.nan

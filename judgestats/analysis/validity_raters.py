@@ -159,7 +159,7 @@ def check_rates(frame: pd.DataFrame, declared: AnalysisPlan) -> None:
             f"sensitivity= and specificity= are one judge's, and {len(judges)} judges are here "
             f"({', '.join(map(str, judges[:3]))}). Give the judgments of one."
         )
-    if not set(frame["choice"]) - {""} <= {"pass", "fail"} or frame["score"].notna().any():
+    if not set(frame["choice"].unique()) - {""} <= {"pass", "fail"} or frame["score"].notna().any():
         raise InputError(
             "sensitivity= and specificity= correct pass and fail verdicts, and these are others. "
             "Leave the rates out; --kind pass-fail or --pass WORD says which word is a pass."

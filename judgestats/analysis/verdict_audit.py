@@ -31,7 +31,7 @@ from judgestats.analysis.validity import (
 )
 from judgestats.analysis.validity_raters import check_rates, drawn_as, panel_of_verdicts
 from judgestats.analysis.verdict_consistency import orders_shown
-from judgestats.data.parse import status_table
+from judgestats.data.parse import places_of, status_table, tallied
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
 from judgestats.stats import cohen_kappa, krippendorff_alpha, mean_shift
@@ -47,8 +47,12 @@ _MOST_JUDGES = 12
 
 def single_run_conditions(frame: pd.DataFrame) -> dict[str, bool]:
     """Of each condition, whether no item was judged twice in the same order."""
-    sizes = frame.groupby(["condition", "order", "item_id"], sort=False).size()
-    return {str(c): int(n) < 2 for c, n in sizes.groupby(level="condition").max().items()}
+    place, shape, (conditions, *_) = places_of(
+        *(frame[c] for c in ("condition", "order", "item_id"))
+    )
+    filled, counts = tallied(place, math.prod(shape))
+    several = set((filled[counts > 1] // math.prod(shape[1:])).tolist())
+    return {str(c): code not in several for code, c in enumerate(conditions)}
 
 
 _SHARES = Hypothesis(

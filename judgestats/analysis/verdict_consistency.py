@@ -21,6 +21,7 @@ from judgestats.arrays import Floats, Ints, Objects
 from judgestats.errors import InputError
 from judgestats.results.quantities.entry import Kind
 from judgestats.stats import accuracy, relation_null
+from judgestats.stats.designs.count_table import count_table
 from judgestats.stats.inference.result import Estimate, Note, Result, Sample
 
 OUTCOMES: Mapping[str, str] = {
@@ -336,7 +337,7 @@ def _repetition(
         "n_permutations": affordable(declared.n_resamples, sum(t.size for t in tables)),
         "seed": declared.seed,
     }
-    results = repetition_results(tables, **common)
+    results = repetition_results([count_table(t) for t in tables], **common)
     unread = any((t == "").any() for t in tables)
     if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
         named = [np.where(t == "", "(unparsed)", t) for t in tables]

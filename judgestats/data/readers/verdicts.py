@@ -322,8 +322,7 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
     (['pass', 'fail', '', ''], ['ok', 'ok', 'failed', 'ok'])
     """
     stated = vocabulary.stated_words(values or {}, "verdict")
-    words = frame["choice"].where(frame["choice"] != "", None)
-    counts = counted_words(words)
+    counts = counted_words(frame["choice"])
     told = any(vocabulary.stated_meaning(w, stated) for w in counts)
     if not told:
         category = "verdict_kind" in frame and frame["verdict_kind"].eq("category").any()
@@ -336,6 +335,7 @@ def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) 
             return frame
         if found.unknown:
             raise vocabulary.not_understood("verdict", found.unknown)
+    words = frame["choice"].astype(str).where(frame["choice"] != "", None)
     kind = kind_of(words, column="verdict", kind="" if told else "pass-fail", stated=stated)
     numbers, choice, why, became = coded(words, kind)
     lost = (frame["choice"] != "") & (choice == "") & numbers.isna()

@@ -301,7 +301,7 @@ def condition_frames(
             whole = _joined(own, frames, [*found.values()])
         kinds = kinds_by_value(whole).astype("category")
         whole = whole.assign(verdict_kind=kinds)
-        if (whole["choice"] != "").any():
+        if {"label", "author", "system_a"}.intersection(whole):  # verdicts become other words
             whole = whole.assign(choice=whole["choice"].astype("str"))
         whole, differing = with_one_label(whole)
         more = 0 if number else attrs["rows_in"] - sum(r.n_rows for r in found.values())
