@@ -2,6 +2,7 @@
 
     python benchmarks/large.py                       # makes build/large-1e+08, runs, prints
     python benchmarks/large.py --rows 1e6 --check    # also compares with the audit in memory
+    python benchmarks/large.py --rows 1e6 --reading  # CPU seconds of reading plain tables
 
 The judgments are seeded draws: an item's worth, a judge's scatter that grows with temperature,
 scores of 1 to 10, two in a hundred refused. Items share questions by four.
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -105,16 +107,67 @@ def check(folder: Path) -> float:
     return float(np.nanmax(difference.to_numpy(float)))
 
 
+def reading(folder: Path, rows: int) -> None:
+    """Print CPU seconds (best of 3) of reading two plain tables, as multiples of pandas' parse."""
+    import pandas as pd
+
+    import judgestats as js
+
+    rng = np.random.default_rng(0)
+    items = np.array([f"item-{i:07d}" for i in range(rows // 2)])
+    judges = np.array(["gpt-4o", "claude"])
+    row = np.arange(rows)
+    scores = {
+        "item_id": items[row // 2],
+        "judge": judges[row % 2],
+        "score": rng.integers(1, 11, rows),
+    }
+    words = {
+        "item_id": items[row // 10],
+        "judge": judges[row // 5 % 2],
+        "repeat": row % 5,
+        "verdict": rng.choice(["pass", "fail", "Pass"], rows),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def seconds(read: Callable[[], object]) -> float:
+        taken = []
+        for _ in range(3):
+            begun = time.process_time()
+            read()
+            taken.append(time.process_time() - begun)
+        return min(taken)
+
+    for name, columns in (("scores", scores), ("words", words)):
+        frame = pd.DataFrame(columns)
+        csv, parquet = folder / f"{name}.csv", folder / f"{name}.parquet"
+        frame.to_csv(csv, index=False)
+        frame.to_parquet(parquet, index=False)
+        texts = dict.fromkeys(("item_id", "judge"), "str")
+        parse = seconds(lambda csv=csv, texts=texts: pd.read_csv(csv, dtype=texts))
+        sys.stdout.write(f"{name}: pandas.read_csv {parse:.2f} s\n")
+        for file in (csv, parquet):
+            for stream in ("no", "yes"):
+                own = seconds(lambda f=file, s=stream: js.read_judgments(f, stream=s))
+                how = "one pass" if stream == "yes" else "memory"
+                sys.stdout.write(f"{file.name:16} {how:9} {own:.2f} s {own / parse:.1f} x\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=float, default=1e8)
     parser.add_argument("--folder", default="")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--reading", action="store_true")
     parser.add_argument("--keep", action="store_true", help="leave the files")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     rows = int(arguments.rows)
     folder = Path(arguments.folder or f"build/large-{rows:.0e}")
+    if arguments.reading:
+        reading(folder, rows)
+        shutil.rmtree(folder)
+        return
     if arguments.work:
         sys.stdout.write(json.dumps(work(folder)))
         return

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from judgestats.arrays import too_large
+from judgestats.data.codes import codes_of, row_codes
 from judgestats.data.columns import JUDGMENT, KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
@@ -74,15 +76,20 @@ class Rule:
             return column, ~column.map(_all_texts).astype(bool)
         if self.kind == "text":
             texts, bad = column.astype("str"), column.isna()
-            if self.words:
-                return texts, bad | ~texts.isin(self.words)
-            return texts, bad | (texts.str.len() == 0) if self.said else bad
+            if self.words or self.said:
+                codes, levels = codes_of(texts)
+                wrong = ~levels.isin(self.words) if self.words else levels == ""
+                bad = bad | wrong[codes] if wrong.any() else bad
+            return texts, bad
+        kind = column.dtype.kind if isinstance(column.dtype, np.dtype) else ""
         numbers = pd.to_numeric(column, errors="coerce").astype(float)
         low, high = self.ends
-        outside = (numbers < low) | (numbers > high)
+        bad = pd.Series(False, index=column.index)
+        if numbers.min() < low or numbers.max() > high:
+            bad = (numbers < low) | (numbers > high)
         if self.kind == "number":
-            return numbers, outside | (numbers.isna() & column.notna())
-        bad = outside | ~(numbers % 1 == 0)
+            return numbers, bad if kind == "f" else bad | (numbers.isna() & column.notna())
+        bad = bad if kind == "i" else bad | ~(numbers % 1 == 0)
         return numbers.mask(bad, 0).astype("int64"), bad
 
     def column(self) -> pa.Column:
@@ -339,7 +346,8 @@ def _validate(
     frame = frame.assign(**settled)
     if is_run:
         frame = _pandera(schema).validate(frame)
-    duplicated = frame.duplicated(list(keys), keep=False)
+    codes = row_codes((frame[k] for k in keys), len(frame))
+    duplicated = pd.Series(np.bincount(codes)[codes] > 1, index=frame.index)
     _refuse(
         frame,
         duplicated,
@@ -544,13 +552,13 @@ def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
     >>> kinds_by_value(frame).tolist()
     ['score', 'score', 'preference']
     """
-    kinds: dict[object, str] = {}
-    for condition, rows in frame[["condition", "score", "choice"]].groupby("condition", sort=False):
-        words = {*map(str, rows["choice"].dropna().unique())} - {""}
-        if rows["score"].notna().any():
-            kinds[condition] = "score"
-        elif words:
-            kinds[condition] = "preference" if words <= {"a", "b", "tie"} else "choice"
-        else:
-            kinds[condition] = ""
-    return frame["condition"].map(kinds)
+    codes, labels = codes_of(frame["condition"])
+    chosen, words = codes_of(frame["choice"].fillna(""))
+    scored = np.bincount(codes, frame["score"].notna(), minlength=len(labels))
+    pairs = np.bincount(codes * len(words) + chosen, minlength=len(labels) * len(words))
+    kinds = []
+    for has_score, n_rows in zip(scored, pairs.reshape(len(labels), len(words)), strict=True):
+        own = {str(w) for w, n in zip(words, n_rows, strict=True) if n} - {""}
+        named = "preference" if own <= {"a", "b", "tie"} else "choice"
+        kinds.append("score" if has_score else named if own else "")
+    return pd.Series(pd.array(kinds, dtype="str").take(codes), index=frame.index)

@@ -406,18 +406,25 @@ def separated_table(
     gaps = {c: [""] if c in kept else list(MISSING) for c in header}
     for column in set(verdicts(pd.DataFrame(columns=header))) - set(kept):
         gaps[column] = [word for word in MISSING if word not in _NOT_APPLICABLE]
-    with text_lines(path, limits) as text, warnings.catch_warnings():
-        # Rows with more cells than the header: pandas would drop the last ones.
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        table = pd.read_csv(
-            text,
-            sep=separator,
-            index_col=False,
-            low_memory=False,
-            dtype=dict.fromkeys(kept, object),
-            keep_default_na=False,
-            na_values=gaps,
-        )
+
+    def parsed(**how: Any) -> pd.DataFrame:
+        with text_lines(path, limits) as text, warnings.catch_warnings():
+            # Rows with more cells than the header: pandas would drop the last ones.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                text,
+                sep=separator,
+                index_col=False,
+                low_memory=False,
+                keep_default_na=False,
+                na_values=gaps,
+                **how,
+            )
+
+    table = parsed()
+    # Texts are recognised faster than they are read as such; other columns are read again.
+    if again := [c for c in kept if table[c].dtype != "str"]:
+        table[again] = parsed(usecols=again, dtype="str")[again]
     table = table.dropna(how="all", ignore_index=True)  # rows that a spreadsheet left empty
     return table if separator == "," else table.apply(_with_points)
 

@@ -10,7 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.data.readers.columns import PARTS, VERDICTS, Remark, each_distinct, folded
+from judgestats.data.codes import codes_of
+from judgestats.data.readers.columns import (
+    PARTS,
+    VERDICTS,
+    Remark,
+    each_distinct,
+    folded,
+    text_column,
+)
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import group_codes
 from judgestats.data.readers.verdicts import (
@@ -52,7 +60,8 @@ def check_scales(source: Path | str, out: pd.DataFrame) -> list[str]:
         Two judges (of one criterion) score on different scales.
     """
     factors = [c for c in out.columns if c.startswith("factor_")]
-    scored = out[out["score"].notna()]
+    read = [c for c in ("judge", "score", "replicate") if c in out]
+    scored = out.loc[out["score"].notna(), [*read, *factors]]
     parts = [rows for _, rows in scored.groupby(factors, sort=False)] if factors else [scored]
     notes: dict[str, str] = {}
     for rows in parts:
@@ -227,17 +236,23 @@ def _equal_repeats(out: pd.DataFrame) -> list[str]:
     found = out[out["status"] == "ok"]
     within = ["judge", *(c for c in out if str(c) == "temperature" or str(c).startswith("factor_"))]
     keys = ["item_id", *(["order"] if "order" in out else [])]
-    for (judge, *_), rows in found.groupby(within, sort=False, dropna=False):
-        each = rows.groupby(keys, sort=False)
-        sizes = each.size()
-        if len(sizes) < _COPIES_ENOUGH or sizes.min() < 3:
-            continue
-        if each["score"].nunique().le(1).all() and each["choice"].nunique().le(1).all():
+    cell, condition = group_codes(found, [*within, *keys]), group_codes(found, within)
+    sizes = np.bincount(cell)
+    if sizes.max(initial=0) < 3:
+        return []
+    verdict = group_codes(found, ["score", "choice"])
+    pairs = pd.unique(cell * (verdict.max() + 1) + verdict)
+    verdicts = np.bincount(pairs // (verdict.max() + 1))
+    of_cell = np.zeros(len(sizes), dtype=np.int64)
+    of_cell[cell] = condition
+    for first in np.sort(np.unique(condition, return_index=True)[1]):
+        own = of_cell == condition[first]
+        if own.sum() >= _COPIES_ENOUGH and sizes[own].min() >= 3 and verdicts[own].max() == 1:
             text = (
-                f"All repeats of all {len(sizes):,} items are equal ({judge}), as copies from a "
-                "cache are. If they are copies, consistency is not known."
+                f"All repeats of all {own.sum():,} items are equal ({found['judge'].iloc[first]}), "
+                "as copies from a cache are. If they are copies, consistency is not known."
             )
-            return [Remark(text, "copies", int((sizes - 1).sum()))]
+            return [Remark(text, "copies", int((sizes[own] - 1).sum()))]
     return []
 
 
@@ -248,7 +263,7 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
         return
     key = names["item_id"]
     half = n // 2
-    ids = table[key].to_numpy(object)
+    ids = group_codes(table, [key])
     if not np.array_equal(ids[:half], ids[half:]):
         return
     first = table.iloc[:half].reset_index(drop=True)
@@ -275,9 +290,9 @@ def _drop_duplicates(
     within = [c for c in out.columns if c in {"judge", "temperature", "order", "stage"}]
     within += [c for c in out.columns if c.startswith("factor_")]
     key = ["item_id", *within]
-    again = out.duplicated(key)
-    if not again.any():
+    if int(group_codes(out, key).max(initial=-1)) + 1 == len(out):
         return out, []
+    again = out.duplicated(key)
     several = out.duplicated(key, keep=False)
     items = (~again).groupby([out[c] for c in within], dropna=False).transform("sum")
     many = (several & ~again).groupby([out[c] for c in within], dropna=False).transform("sum")
@@ -422,7 +437,7 @@ def with_pairs_of_ids(
     question = f"question of {item}"
     if {"model_a", "model_b", question} & set(table.columns) or side_columns(table) is not None:
         return table, given, ""
-    codes, ids = pd.factorize(table[item].astype(str))
+    codes, ids = codes_of(text_column(table[item]))
     mark = next((m for m in _MARKS if len(ids) and all(v.count(m) >= 2 for v in ids)), "")
     if not mark:
         return table, given, ""

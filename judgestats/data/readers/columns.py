@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgestats.data.codes import codes_of, n_levels, row_codes
 from judgestats.data.vocabulary import pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
@@ -475,12 +476,13 @@ def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[st
 
     One that varies within an item is part of what is judged, or a prompt of the judge: none here.
     """
-    item = pd.factorize(table[names["item_id"]].astype(str))[0]
-    n_items = int(item.max(initial=-1)) + 1
-    for column in question_columns(table.columns, used):
-        codes, levels = pd.factorize(table[column].astype(str), use_na_sentinel=False)
-        pairs = len(pd.unique(item * len(levels) + codes))
-        if pairs == n_items and are_shared(column, len(levels), n_items):
+    columns = question_columns(table.columns, used)
+    for column in columns:
+        item, shared = (table[c].astype(str) for c in (names["item_id"], column))
+        n_items, whole = n_levels(item), row_codes([item, shared], len(table))
+        if int(whole.max(initial=-1)) + 1 == n_items and are_shared(
+            column, len(codes_of(shared)[1]), n_items
+        ):
             return column
     return ""
 
@@ -723,7 +725,9 @@ def text_column(column: pd.Series) -> pd.Series:
     ['1', '1e+300']
     """
     if _mixed(column):
-        return column.map(str).mask(column.isna(), "").astype(object)
+        return column.map(str).mask(column.isna(), "").astype("str")
+    if column.dtype == "str":
+        return column.fillna("")
     # Names repeat: each different value is written once.
     codes, distinct = pd.factorize(column)
     values = pd.Series(distinct)
@@ -731,8 +735,18 @@ def text_column(column: pd.Series) -> pd.Series:
         text = [str(int(v)) if abs(v) < _EXACT else str(v) for v in values]
     else:
         text = list(map(str, values))
-    words = np.array([*text, ""], dtype=object)
-    return pd.Series(words[codes], index=column.index, dtype=object)
+    return texts_by_code([*text, ""], codes, column.index)
+
+
+def texts_by_code(texts: Sequence[str], codes: Any, index: pd.Index) -> pd.Series:
+    """A column of texts from the place of each cell among the different ones.
+
+    Examples
+    --------
+    >>> texts_by_code(["a", "b"], [1, 0, 1], pd.RangeIndex(3)).tolist()
+    ['b', 'a', 'b']
+    """
+    return pd.Series(pd.array([*texts], dtype="str").take(codes), index=index)
 
 
 def clean_cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -761,10 +775,9 @@ def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
     ['A', 'A', 'B']
     """
     if _mixed(column):
-        return column.map(text).astype(object)
-    codes, distinct = pd.factorize(column, use_na_sentinel=False)
-    words = np.array([*map(text, distinct), ""], dtype=object)
-    return pd.Series(words[codes], index=column.index, dtype=object)
+        return column.map(text).astype("str")
+    codes, distinct = codes_of(column)
+    return texts_by_code([*map(text, distinct), ""], codes, column.index)
 
 
 def _mixed(column: pd.Series) -> bool:

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from judgestats.data.codes import n_levels, numbered_within, row_codes
 from judgestats.data.columns import JUDGMENT, PARSED_COLUMNS
 from judgestats.data.readers.columns import (
     ALIASES,
@@ -20,6 +22,7 @@ from judgestats.data.readers.columns import (
     Remark,
     folded,
     label_note,
+    texts_by_code,
 )
 from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.options import TableOptions
@@ -91,7 +94,7 @@ def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
     codes, distinct = pd.factorize(temperature, use_na_sentinel=False)
     words = ["" if pd.isna(t) else f", T={float(t):g}" for t in distinct]
     if any(words):
-        label = label + pd.Series(words, dtype=object).take(codes).set_axis(label.index)
+        label = label + texts_by_code(words, codes, label.index)
     for factor in factors:
         name = factor.removeprefix("factor_")
         label = label + ", " + name + "=" + frame[factor].astype(str)
@@ -116,13 +119,16 @@ def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.
     """
     frame = columns.reset_index(drop=True)
     missing = {k: v for k, v in DEFAULTS.items() if k not in frame.columns}
-    frame = frame.assign(**missing)
+    every: NDArray[np.int64] = np.zeros(len(frame), dtype=np.int64)
+    texts = {v for v in missing.values() if isinstance(v, str)}
+    constant = {v: texts_by_code([v], every, frame.index) for v in texts}
+    frame = frame.assign(**{k: constant.get(v, v) for k, v in missing.items()})
     frame = _plain_names(frame, ("judge", "condition", *factors))
     if "condition" not in frame.columns:
         frame = frame.assign(condition=condition_labels(frame, factors))
     if "replicate" not in frame.columns:
-        key = ["condition", "item_id", "order", "stage"]
-        frame["replicate"] = frame.groupby(key, sort=False).cumcount()
+        key = (frame[c] for c in ("condition", "item_id", "order", "stage"))
+        frame["replicate"] = numbered_within(row_codes(key, len(frame)))
     failed = frame["status"].eq("failed") & frame["transport"].eq("answered")
     frame["transport"] = frame["transport"].mask(failed, "failed")
     if "verdict_kind" not in frame.columns:
@@ -259,7 +265,7 @@ def understood_as(
     """What names an item, the judge and the repeats, and which columns are unused."""
     judge = names.get("judge")
     parts = [f"item = {' + '.join(understanding.item)}"]
-    if "cluster" in names and frame["cluster"].nunique() < frame["item_id"].nunique():
+    if "cluster" in names and n_levels(frame["cluster"]) < n_levels(frame["item_id"]):
         parts.append(f"cluster = {names['cluster']}")
     judge_name = options.judge or "not named"
     parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
@@ -270,7 +276,8 @@ def understood_as(
         parts.append(f"order = {names['order']}")
     if understanding.factors:
         parts.append(f"conditions also by {' + '.join(understanding.factors)}")
-    sizes = frame.groupby(["condition", "item_id", "order"], sort=False).size()
+    key = (frame[c] for c in ("condition", "item_id", "order"))
+    sizes = np.bincount(row_codes(key, len(frame)))
     low, high = int(sizes.min()), int(sizes.max())
     counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
     by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (

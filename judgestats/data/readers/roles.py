@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judgestats.data.codes import codes_of, row_codes
 from judgestats.data.readers.columns import (
     PARTS,
     SYSTEMS,
@@ -156,11 +157,7 @@ def names_criteria(column: str) -> bool:
 
 def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """A number for each row, the same where all of the columns hold the same."""
-    codes: NDArray[np.int64] = np.zeros(len(table), dtype=np.int64)
-    for column in columns:
-        own, distinct = pd.factorize(_hashable(table[column]), use_na_sentinel=False)
-        codes = pd.factorize(codes * len(distinct) + own)[0].astype(np.int64)
-    return codes
+    return row_codes((_hashable(table[column]) for column in columns), len(table))
 
 
 def _hashable(column: pd.Series) -> pd.Series:
@@ -236,7 +233,8 @@ def understand(
             parts.append(column)
     parts_of_key = (*own_item, *parts)
     conditions = (*factors, *criteria)
-    base = group_codes(table, [*parts_of_key, *not_parts, *conditions])
+    if parts or criteria:
+        base = group_codes(table, [*parts_of_key, *not_parts, *conditions])
     repeat = names.get("replicate", "")
     each = conditions if repeat else ()  # criteria that were columns share the id of their row
     n_rows = int(np.bincount(group_codes(table, each)).max(initial=0))
@@ -278,7 +276,7 @@ def understand(
 
 def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
     """Whether a column varies within the groups that some codes number."""
-    own, distinct = pd.factorize(_hashable(column), use_na_sentinel=False)
+    own, distinct = codes_of(_hashable(column))
     if len(distinct) < 2:
         return False
     return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
@@ -633,10 +631,11 @@ def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
     {'gpt-4o': 2, 'human': 1}
     """
     kept = cells.dropna()
-    words = len(kept) and pd.api.types.infer_dtype(kept) == "string"
-    if not words or not _few_or_people(set(kept)):
+    words = len(kept) and (kept.dtype == "str" or pd.api.types.infer_dtype(kept) == "string")
+    codes, levels = codes_of(cells.fillna("")) if words else ([], [])
+    if not words or not _few_or_people({*levels} - {""}):
         return None
-    counts = {str(k): int(n) for k, n in cells.fillna("").value_counts(sort=False).items()}
+    counts = dict(zip(map(str, levels), np.bincount(codes).tolist(), strict=True))
     kinds: dict[str, list[str]] = {}
     for level in counts:
         kinds.setdefault(kind_of_rater(level) or "unknown", []).append(level)

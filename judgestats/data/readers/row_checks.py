@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from judgestats.data.codes import n_levels
 from judgestats.data.readers import columns, roles
 from judgestats.data.readers.json_paths import PLACE, ROW
 from judgestats.data.readers.layout import with_paths
@@ -596,7 +597,7 @@ _FEW_EVENTS = 8
 def check_row_ids(rows: Rows) -> None:
     """Refuse an id of each row where items have another id, and a row for each criterion."""
     item = rows.names["item_id"]
-    if rows.options.item or len(rows.table) < 4 or rows.table[item].nunique() < len(rows.table):
+    if rows.options.item or len(rows.table) < 4 or n_levels(rows.table[item]) < len(rows.table):
         return
     if not any(roles.names_criteria(str(c)) for c in rows.table.columns):
         return

@@ -25,6 +25,7 @@ from judgestats.data.readers.columns import (
     nested,
     no_column,
     text_column,
+    texts_by_code,
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, names_criteria
@@ -93,10 +94,13 @@ def read_verdicts(
     -------
     Read
     """
-    score = pd.Series(np.nan, index=table.index)
-    choice = pd.Series("", index=table.index, dtype=object)
-    reason = pd.Series("the file has no verdict here", index=table.index, dtype=object)
-    status = pd.Series(Status.MISSING.value, index=table.index, dtype=object)
+    nothing = {
+        "score": np.nan,
+        "choice": "",
+        "reason": "the file has no verdict here",
+        "status": Status.MISSING.value,
+    }
+    parts: list[pd.DataFrame] = []
     named = (c for c in understanding.factors if names_criteria(c) or "[]" in c)
     criteria = understanding.criterion or next(named, "")
     groups = (
@@ -118,6 +122,7 @@ def read_verdicts(
     }
     scored = {column for (_, column), kind in kind_by_group.items() if kind.name == "score"}
     for name, rows in groups.items():
+        own = pd.DataFrame(nothing, index=rows)
         for role, column in columns:
             if (name, column) not in kind_by_group:
                 continue
@@ -132,9 +137,12 @@ def read_verdicts(
                 continue
             kinds.setdefault(name, kind)
             numbers, words, why, became = coded(values, kind)
-            score.loc[rows] = numbers.where(numbers.notna(), score.loc[rows])
-            choice.loc[rows] = words.where(words != "", choice.loc[rows])
-            reason.loc[rows], status.loc[rows] = why, became
+            own = own.assign(
+                score=numbers.where(numbers.notna(), own["score"]),
+                choice=words.where(words != "", own["choice"]),
+                reason=why,
+                status=became,
+            )
             shown = _described(column, kind, name)
             if kind.name == "score":
                 scale_words, assumed, alone = _describe_scale(numbers, options.scale, kind.scale)
@@ -143,13 +151,16 @@ def read_verdicts(
                 far |= alone
                 scales.add(options.scale or kind.scale)
             lines.append(shown)
+        parts.append(own)
+    whole = parts[0] if len(parts) == 1 else pd.concat(parts).loc[table.index]
+    has_verdict = whole["score"].notna() | (whole["choice"] != "")
     scale = scales.pop() if len(scales) == 1 else None
     # A scale that only the cells tell ("8/10") holds where all of them do.
     return Read(
-        score=score,
-        choice=choice,
-        reason=reason,
-        status=status.mask(score.notna() | (choice != ""), Status.OK.value),
+        score=whole["score"],
+        choice=whole["choice"],
+        reason=whole["reason"],
+        status=whole["status"].mask(has_verdict, Status.OK.value),
         kinds=kinds,
         description="; ".join(lines) or "verdict: none read",
         scale=scale,
@@ -269,17 +280,16 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
                 [n if not np.isnan(n) else (_score_in(str(v)) if s else None)
                  for n, v, s in zip(read, distinct, spelled, strict=True)], dtype=float,
             )  # fmt: skip
-        words = np.full(len(distinct), "", dtype=object)
+        words = [""] * len(distinct)
         why = [_no_score(v) if s else "the file has no score here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     else:
         read = np.full(len(distinct), np.nan)
-        coded_words: list[str] = (
+        words = (
             [kind.codes.get(s, "") for s in spelled]
             if kind.codes
             else [_word(v, kind) for v in distinct]
         )
-        words = np.array(coded_words, dtype=object)
         why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     at = values.index
@@ -289,9 +299,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     ]
     return (
         pd.Series(read[codes], index=at, dtype=float),
-        pd.Series(words[codes], index=at, dtype=object),
-        pd.Series(np.array(why, dtype=object)[codes], index=at, dtype=object),
-        pd.Series(np.array(became, dtype=object)[codes], index=at, dtype=object),
+        *(texts_by_code(texts, codes, at) for texts in (words, why, became)),
     )
 
 

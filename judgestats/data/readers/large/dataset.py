@@ -280,6 +280,9 @@ def _header(path: Path) -> tuple[str, list[str]]:
 def _with_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """The table with numbers in columns of texts that are all numbers."""
     for name, cells in table.items():
+        some = cells.dropna().head(_PLACES)
+        if pd.to_numeric(some, errors="coerce").isna().any():
+            continue
         numbers = pd.to_numeric(cells, errors="coerce")
         if numbers.notna().eq(cells.notna()).all():
             table = table.assign(**{str(name): numbers})

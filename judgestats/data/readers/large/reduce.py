@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
+from judgestats.data.codes import numbered_within
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, Remark, label_note
@@ -141,13 +142,7 @@ class RowCoder:
                 raise self.refusal("a replicate is negative. Number repetitions from 0 on")
         else:
             # Numbered in the order of the rows, as `read_judgments` does.
-            order = np.argsort(cell, kind="stable")
-            run = cell[order]
-            starts = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
-            lengths = np.diff(np.r_[starts, run.size])
-            within = np.arange(run.size) - np.repeat(starts, lengths)
-            out = np.empty(run.size, dtype=np.int64)
-            out[order] = within + asked.reshape(-1)[run]
+            out = numbered_within(cell) + asked.reshape(-1)[cell]
             self.number(out)
         self.check_replicates()
         return out
@@ -364,11 +359,16 @@ def _attributes(
         "rows_filtered": first.n_filtered,
         "files": first.n_files,
         "whole": {
-            "items": len({item for r in parts for item in r.items}),
-            "clusters": len({name for r in parts for name in r.cluster_names}),
+            "items": _n_different([r.items for r in parts]),
+            "clusters": _n_different([r.cluster_names for r in parts]),
             "criteria": len(parts),
         },
     }
+
+
+def _n_different(names: Sequence[pd.Index]) -> int:
+    """How many names there are among some lists, each of different ones."""
+    return len(names[0]) if len(names) == 1 else len(names[0].append(names[1:]).unique())
 
 
 def _joined(
