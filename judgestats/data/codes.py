@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from judgestats.arrays import Ints
 
-_KEPT: dict[int, tuple[weakref.ref[Any], Ints, pd.Index]] = {}
+_KEPT: dict[int, tuple[weakref.ref[Any], Any, pd.Index]] = {}
 """Codes of Arrow arrays of texts by the array's id; `codes_of` owns them."""
 
 
@@ -29,13 +30,37 @@ def codes_of(column: pd.Series) -> tuple[Ints, pd.Index]:
     if column.dtype != "str":
         return pd.factorize(column, use_na_sentinel=False)
     held = column.array.__arrow_array__()  # never changed in place
-    key = id(held)
-    kept = _KEPT.get(key)
+    kept = _KEPT.get(id(held))
     if kept is None or kept[0]() is not held:
-        codes, levels = pd.factorize(column, use_na_sentinel=False)
-        codes.flags.writeable = False
-        kept = _KEPT[key] = weakref.ref(held, lambda _: _KEPT.pop(key, None)), codes, levels
-    return kept[1:]
+        kept = _keep(held, *pd.factorize(column, use_na_sentinel=False))
+    return kept[1].astype(np.int64), kept[2]
+
+
+def _keep(held: Any, codes: Ints, levels: pd.Index) -> tuple[weakref.ref[Any], Any, pd.Index]:
+    key = id(held)
+    small = codes.astype(np.min_scalar_type(len(levels)))
+    _KEPT[key] = weakref.ref(held, lambda _, kept=_KEPT: kept.pop(key, None)), small, levels
+    return _KEPT[key]
+
+
+def texts_by_code(texts: Sequence[str], codes: Ints, index: pd.Index) -> pd.Series:
+    """A column of texts from the place of each cell among some texts.
+
+    Examples
+    --------
+    >>> texts_by_code(["a", "b"], np.array([1, 0, 1]), pd.RangeIndex(3)).tolist()
+    ['b', 'a', 'b']
+    """
+    own = np.bincount(codes, minlength=len(texts)) > 0
+    place, levels = pd.factorize(pd.Index(np.array(texts, dtype=object)[own], dtype="str"))
+    codes = place[(np.cumsum(own) - 1)[codes]] if len(own) > 1 else np.zeros(len(codes), dtype=int)
+    if len(levels) == 1:
+        every = pa.repeat(pa.scalar(levels[0], pa.large_string()), len(codes))
+        array = pd.array(every, dtype="str")
+    else:
+        array = levels.array.take(codes)
+    _keep(array.__arrow_array__(), codes, levels)
+    return pd.Series(array, index=index)
 
 
 def row_codes(columns: Iterable[pd.Series], n_rows: int) -> Ints:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.arrays import too_large
-from judgestats.data.codes import codes_of, row_codes
+from judgestats.data.codes import codes_of, row_codes, texts_by_code
 from judgestats.data.columns import JUDGMENT, KEY_COLUMNS, PARSED_COLUMNS, RAW_COLUMNS
 from judgestats.data.verdict_kinds import KINDS
 from judgestats.errors import InputError
@@ -84,9 +84,7 @@ class Rule:
         kind = column.dtype.kind if isinstance(column.dtype, np.dtype) else ""
         numbers = pd.to_numeric(column, errors="coerce").astype(float)
         low, high = self.ends
-        bad = pd.Series(False, index=column.index)
-        if numbers.min() < low or numbers.max() > high:
-            bad = (numbers < low) | (numbers > high)
+        bad = (numbers < low) | (numbers > high)
         if self.kind == "number":
             return numbers, bad if kind == "f" else bad | (numbers.isna() & column.notna())
         bad = bad if kind == "i" else bad | ~(numbers % 1 == 0)
@@ -555,10 +553,10 @@ def kinds_by_value(frame: pd.DataFrame) -> pd.Series:
     codes, labels = codes_of(frame["condition"])
     chosen, words = codes_of(frame["choice"].fillna(""))
     scored = np.bincount(codes, frame["score"].notna(), minlength=len(labels))
-    pairs = np.bincount(codes * len(words) + chosen, minlength=len(labels) * len(words))
-    kinds = []
-    for has_score, n_rows in zip(scored, pairs.reshape(len(labels), len(words)), strict=True):
-        own = {str(w) for w, n in zip(words, n_rows, strict=True) if n} - {""}
-        named = "preference" if own <= {"a", "b", "tie"} else "choice"
-        kinds.append("score" if has_score else named if own else "")
-    return pd.Series(pd.array(kinds, dtype="str").take(codes), index=frame.index)
+    meaning = np.where(words == "", 0, np.where(words.isin(["a", "b", "tie"]), 1, 2))[chosen]
+    seen = np.bincount(codes * 3 + meaning, minlength=3 * len(labels)).reshape(-1, 3)
+    kinds = [
+        "score" if has_score else "choice" if other else "preference" if preference else ""
+        for has_score, (_, preference, other) in zip(scored, seen, strict=True)
+    ]
+    return texts_by_code(kinds, codes, frame.index)

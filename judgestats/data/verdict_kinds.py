@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.arrays import LARGEST, too_large
+from judgestats.data.codes import codes_of
 from judgestats.data.vocabulary import (
     FAIL,
     PASS,
@@ -307,10 +308,9 @@ def counted_words(values: pd.Series, rows: Sequence[int] | None = None) -> dict[
     >>> counted_words(pd.Series(["Yes", "yes ", None, "no"]))
     {'yes': 2, 'no': 1}
     """
-    codes, distinct = pd.factorize(values)
-    kept = codes >= 0
-    weights = None if rows is None else np.asarray(rows, dtype=float)[kept]
-    n_rows = np.bincount(codes[kept], weights, minlength=len(distinct))
+    codes, distinct = codes_of(values)
+    weights = None if rows is None else np.asarray(rows, dtype=float)
+    n_rows = np.bincount(codes, weights, minlength=len(distinct))
     counts: dict[str, int] = {}
     for value, n in zip(distinct, n_rows.tolist(), strict=True):
         if word := normalize_value(value):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.data.codes import codes_of, n_levels, row_codes
+from judgestats.data.codes import codes_of, n_levels, row_codes, texts_by_code
 from judgestats.data.vocabulary import pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
@@ -729,24 +729,13 @@ def text_column(column: pd.Series) -> pd.Series:
     if column.dtype == "str":
         return column.fillna("")
     # Names repeat: each different value is written once.
-    codes, distinct = pd.factorize(column)
+    codes, distinct = codes_of(column)
     values = pd.Series(distinct)
-    if pd.api.types.is_float_dtype(values) and (values % 1 == 0).all():
-        text = [str(int(v)) if abs(v) < _EXACT else str(v) for v in values]
-    else:
-        text = list(map(str, values))
-    return texts_by_code([*text, ""], codes, column.index)
-
-
-def texts_by_code(texts: Sequence[str], codes: Any, index: pd.Index) -> pd.Series:
-    """A column of texts from the place of each cell among the different ones.
-
-    Examples
-    --------
-    >>> texts_by_code(["a", "b"], [1, 0, 1], pd.RangeIndex(3)).tolist()
-    ['b', 'a', 'b']
-    """
-    return pd.Series(pd.array([*texts], dtype="str").take(codes), index=index)
+    whole = pd.api.types.is_float_dtype(values) and (values.dropna() % 1 == 0).all()
+    text = [
+        "" if pd.isna(v) else str(int(v)) if whole and abs(v) < _EXACT else str(v) for v in values
+    ]
+    return texts_by_code(text, codes, column.index)
 
 
 def clean_cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -777,7 +766,7 @@ def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
     if _mixed(column):
         return column.map(text).astype("str")
     codes, distinct = codes_of(column)
-    return texts_by_code([*map(text, distinct), ""], codes, column.index)
+    return texts_by_code([*map(text, distinct)], codes, column.index)
 
 
 def _mixed(column: pd.Series) -> bool:

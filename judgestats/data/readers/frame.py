@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.data.codes import n_levels, numbered_within, row_codes
+from judgestats.data.codes import codes_of, n_levels, numbered_within, row_codes, texts_by_code
 from judgestats.data.columns import JUDGMENT, PARSED_COLUMNS
 from judgestats.data.readers.columns import (
     ALIASES,
@@ -22,7 +22,6 @@ from judgestats.data.readers.columns import (
     Remark,
     folded,
     label_note,
-    texts_by_code,
 )
 from judgestats.data.readers.json_paths import PLACE
 from judgestats.data.readers.options import TableOptions
@@ -89,22 +88,24 @@ def bare(frame: pd.DataFrame) -> pd.DataFrame:
 
 def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
     """One label per condition: judge, temperature, and further factors as ``name=value``."""
-    label = frame["judge"].astype(str)
-    temperature = frame["temperature"]
-    codes, distinct = pd.factorize(temperature, use_na_sentinel=False)
-    words = ["" if pd.isna(t) else f", T={float(t):g}" for t in distinct]
-    if any(words):
-        label = label + texts_by_code(words, codes, label.index)
-    for factor in factors:
-        name = factor.removeprefix("factor_")
-        label = label + ", " + name + "=" + frame[factor].astype(str)
-    return label
+    key = ("judge", "temperature", *factors)
+    codes = row_codes((frame[c] for c in key), len(frame))
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    names = [f.removeprefix("factor_") for f in factors]
+    labels = [
+        str(judge)
+        + ("" if pd.isna(temperature) else f", T={float(temperature):g}")
+        + "".join(f", {n}={v}" for n, v in zip(names, levels, strict=True))
+        for judge, temperature, *levels in zip(*(frame[c].iloc[first] for c in key), strict=True)
+    ]
+    return texts_by_code(labels, codes, frame.index)
 
 
 def _plain_names(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """Names that are printed, without what would move the cursor or begin another line."""
     for column in set(frame.columns).intersection(columns):
-        names = [n for n in frame[column].unique() if isinstance(n, str)]
+        names = [n for n in codes_of(frame[column])[1] if isinstance(n, str)]
         plain = {n: p for n in names if (p := printable(n, one_line=True)) != n}
         if plain:
             frame = frame.assign(**{column: frame[column].replace(plain)})

@@ -563,7 +563,7 @@ def _events(rows: Rows) -> None:
     """Events of an item without a verdict, next to those with one."""
     verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
     cells = rows.table.get(verdict, pd.Series(dtype=object))
-    empty = cells.isna() | cells.astype(str).str.strip().eq("")
+    empty = cells.isna() | columns.each_distinct(cells, lambda v: str(v).strip()).eq("")
     if not empty.any() or empty.all():
         return
     options = rows.options

@@ -16,6 +16,7 @@ import pandas as pd
 
 from judgestats.arrays import LARGEST
 from judgestats.data import vocabulary
+from judgestats.data.codes import codes_of, texts_by_code
 from judgestats.data.readers.columns import (
     SIDES,
     VERDICTS,
@@ -25,7 +26,6 @@ from judgestats.data.readers.columns import (
     nested,
     no_column,
     text_column,
-    texts_by_code,
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import ColumnRoles, names_criteria
@@ -270,7 +270,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
     >>> coded(cells, kind_of(cells, column="passed"))[1].tolist()
     ['pass', 'fail', '']
     """
-    codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    codes, distinct = codes_of(values)
     spelled = [normalize_value(v) for v in distinct]
     if kind.name == "score":
         read = numbers_of([math.nan if s in kind.statuses else kind.codes.get(s, v)
@@ -293,6 +293,7 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
         why = [f"no verdict of this kind: {str(v)[:60]}" if s else "the file has no verdict here"
                for v, s in zip(distinct, spelled, strict=True)]  # fmt: skip
     at = values.index
+    why = ["" if w or n == n else y for w, n, y in zip(words, read.tolist(), why, strict=True)]  # noqa: PLR0124
     became = [
         vocabulary.STATUS_OF[kind.statuses.get(s, "unparsed" if s else "missing")].value
         for s in spelled

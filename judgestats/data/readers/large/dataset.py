@@ -28,7 +28,7 @@ from judgestats.data.readers.columns import (
     question_columns,
     resolve_columns,
 )
-from judgestats.data.readers.frame import parts_of_items, systems_of_answers, unused_columns
+from judgestats.data.readers.frame import parts_of_items, systems_of_answers
 from judgestats.data.readers.interpretation import ROLE_OF, proposed, roles_of
 from judgestats.data.readers.large.codes import Codes
 from judgestats.data.readers.large.shape import Shape, shape_of
@@ -108,6 +108,7 @@ class ParquetJudgments:
         self.item = self.item or (names["item_id"],)
         self.cluster: tuple[str, ...] = ()
         self.system = ""
+        self.understanding = ColumnRoles(item=self.item, factors=(), unused=())
         self.roles: Mapping[str, list[str]] = {}
         self.n_files = len(dataset.files)
         self.n_left_out = self.n_filtered = 0
@@ -487,8 +488,8 @@ _PLACES = 8
 """Places of the file from which the sample is taken."""
 
 
-def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple[list[str], str]:
-    """The unused columns, as text, and that of criteria; a refusal where one may be part of a key.
+def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
+    """Note how columns are used, and return that of criteria; refuse one that may be part of a key.
 
     The first rows decide whether a column varies within an item. Who gave the rows, and which items
     share a question, is decided from all of them.
@@ -521,7 +522,7 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple
     _check_raters(opened, rows)
     check_rows(rows)
     item = opened.item if options.item else ()
-    understanding: ColumnRoles = understand(
+    understanding = opened.understanding = understand(
         opened.path, table, names, item=item, factors=opened.factors, ignore=options.ignore
     )
     known = {*opened.factors, understanding.criterion}
@@ -539,7 +540,7 @@ def understood_columns(opened: ParquetJudgments, options: TableOptions) -> tuple
         names, understanding, systems=systems, wide=opened.shape.wide, options=options
     )
     _check_roles(opened, sample, stated)
-    return unused_columns(understanding), understanding.criterion
+    return understanding.criterion
 
 
 def _shared_column(opened: ParquetJudgments, taken: Collection[str]) -> str:

@@ -18,7 +18,8 @@ from pandas.api.types import union_categoricals
 from judgestats.data.codes import numbered_within
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.readers.checks import repeated_note
-from judgestats.data.readers.columns import VERDICTS, Remark, label_note
+from judgestats.data.readers.columns import VERDICTS, Remark
+from judgestats.data.readers.frame import understood_as
 from judgestats.data.readers.labels import with_one_label
 from judgestats.data.readers.large import dataset
 from judgestats.data.readers.large.codes import (
@@ -48,7 +49,6 @@ from judgestats.data.schema import kinds_by_value
 from judgestats.engine import map_blocks, n_workers
 from judgestats.errors import InputError, printable
 from judgestats.protocols.base import Status
-from judgestats.results.numbers import count_noun
 
 MAX_COLUMNS = 10_000
 MAX_REPLICATES = 65_535
@@ -284,6 +284,8 @@ def condition_frames(
     found = reduce_criteria(path, options, **limits)
     labelled = labelled_judgments(path, [*found.values()], options)
     attrs = _attributes(found, labelled, options)
+    first = next(iter(found.values()))
+    stated = [f"rows: {text}" for text in (options.judge_rows, *options.rows) if text]
     groups = _groups(found, most_rows)
     for number, places in enumerate(groups):
         own = labelled
@@ -299,9 +301,11 @@ def condition_frames(
         if {"label", "author", "system_a"}.intersection(whole):  # verdicts become other words
             whole = whole.assign(choice=whole["choice"].astype("str"))
         whole, differing = with_one_label(whole)
+        sentence = understood_as(whole, attrs["columns_read"], first.understanding, options)
         more = 0 if number else attrs["rows_in"] - sum(r.n_rows for r in found.values())
         whole.attrs |= attrs | {
             "notes": [*dict.fromkeys([*attrs["notes"], *differing])],
+            "understood": [*attrs["understood"], f"{'; '.join([*stated, sentence])}."],
             "rows_in": attrs["rows_in"] if len(groups) == 1 else len(whole) + more,
             "rows_filtered": 0 if number else attrs["rows_filtered"],
             "frames": len(groups),
@@ -338,12 +342,10 @@ def _attributes(
     parts = [*found.values()]
     first = parts[0]
     names = dict(first.columns_read)
-    understood = dict.fromkeys(text for r in parts for text in r.understood)
-    if labelled is None and (lost := names.pop("label", "")):
-        understood = dict.fromkeys(
-            s.replace(label_note(lost), f"{lost}: no human labels") for s in understood
-        )
-    roles = {k: v for k, v in first.roles.items() if k != "label" or labelled is not None}
+    roles = dict(first.roles)
+    if labelled is None:
+        names.pop("label", "")
+        roles.pop("label", [])
     scales = {r.scale for r in parts if r.is_scores}
     told = [] if labelled is None else labelled.attrs["notes"]
     return {
@@ -351,7 +353,7 @@ def _attributes(
         "columns_read": names,
         "roles": roles,
         "scale": options.scale or (scales.pop() if len(scales) == 1 else None),
-        "understood": [*understood],
+        "understood": [f"{'; '.join(r.description for r in parts)}."],
         "notes": [*(n for r in parts for n in r.notes), *told],
         "options": options.words(),
         "values": {first.verdict: {k: v for r in parts for k, v in r.words.items()}},
@@ -466,10 +468,7 @@ def reduce_criteria(
         *((text, True) for text in (options.judge_rows, *options.rows)),
     ]
     opened = dataset.open_parquet(path, options, rows=[pair for pair in stated if pair[0]])
-    unused, criterion = dataset.understood_columns(opened, options)
-    unused += [label_note(f"rows of {options.human}")] if options.human else []
-    unused += [f"judge's rows: {options.judge_rows}"] if options.judge_rows else []
-    unused += [f"rows: {text}" for text in options.rows]
+    criterion = dataset.understand_columns(opened, options)
     parts = {"": opened}
     if criterion:
         parts = {level: opened.of_level(criterion, level) for level in opened.levels(criterion)}
@@ -487,7 +486,7 @@ def reduce_criteria(
         for other in further:
             made.add(other)
         made.check_end()
-        found[level] = made.reduced(unused)
+        found[level] = made.reduced()
     return found
 
 
@@ -684,7 +683,7 @@ class _Pass:
                     "no, which compares whole rows"
                 )
 
-    def reduced(self, unused: Sequence[str]) -> ReducedJudgments:
+    def reduced(self) -> ReducedJudgments:
         n, k = len(self.coder.items), len(self.coder.columns)
         board = self.board[:n, :k]
         used = int(np.flatnonzero(board.any(axis=(0, 1))).max()) + 1
@@ -699,7 +698,7 @@ class _Pass:
             cluster=facts["cluster"][0] if "cluster" in facts else np.arange(n),
             cluster_names=facts["cluster"][1] if "cluster" in facts else items,
             system=facts.get("system"),
-            item=self.opened.item,
+            understanding=self.opened.understanding,
             roles=self.opened.roles,
             columns=tuple(self.described(c, held[c]) for c in range(k)),
             values=self.coder.values.values,
@@ -714,29 +713,9 @@ class _Pass:
             interleaved=bool(self.interleaved),
             scale=self.coder.code.scale,
             columns_read=self.names,
-            understood=(
-                f"{self.coder.code.description}.",
-                f"{'; '.join([*self.parts(board), *unused])}.",
-            ),
+            description=self.coder.code.description,
             notes=(*self.notes, *self.coder.code.notes),
         )
-
-    def parts(self, board: NDArray[np.uint8]) -> list[str]:
-        """What names an item, the judge and the repeats, as text."""
-        names = self.names
-        judge = names.get("judge") or (self.judge or "not named (--judge NAME)")
-        sentences = [f"item = {' + '.join(self.opened.item)}"]
-        sentences += [f"cluster = {names['cluster']}"] if "cluster" in names else []
-        sentences += [f"judge = {judge}"]
-        sentences += [f"{n} = {names[n]}" for n in ("temperature", "order") if n in names]
-        if self.opened.factors:
-            sentences.append(f"conditions also by {' + '.join(self.opened.factors)}")
-        sizes = np.count_nonzero(board, axis=2)
-        low, high = int(sizes[sizes > 0].min()), int(sizes.max())
-        count = f"{low} to {high} repeats" if low < high else count_noun(low, "repeat", "repeats")
-        by = names.get("replicate", "numbered by row")
-        people = [label_note(names["label"])] if "label" in names else []
-        return [*sentences, f"{count} ({by})" if high > 1 else count, *people]
 
     def described(self, place: int, n: int) -> Column:
         key = dict(self.coder.columns.values[place])

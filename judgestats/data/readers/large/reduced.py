@@ -22,6 +22,7 @@ from judgestats.data.readers.labels import labelled_ids, unlabelled_note
 from judgestats.data.readers.large.codes import joined_column
 from judgestats.data.readers.large.dataset import ParquetJudgments, open_parquet
 from judgestats.data.readers.options import TableOptions
+from judgestats.data.readers.roles import ColumnRoles
 from judgestats.data.readers.tables import read_frame
 from judgestats.data.schema import validate_parsed
 from judgestats.errors import InputError
@@ -86,14 +87,16 @@ class ReducedJudgments:
         Of cells that say it, such as 7/10.
     system : (ndarray of int, Index of str) or None
         Code of the system that answered each item, and the systems by code.
-    item : tuple of str
-        The columns that name an item together.
+    understanding : ColumnRoles
+        How the columns are used.
     roles : mapping
         The columns of each role.
     columns_read : mapping
         Which column of the files served as which of ours.
-    understood, notes : tuple of str
-        What the columns were interpreted as, and what the data leave open, in sentences.
+    description : str
+        What the verdicts were interpreted as.
+    notes : tuple of str
+        What the data leave open, in sentences.
     """
 
     items: pd.Index
@@ -111,11 +114,11 @@ class ReducedJudgments:
     words: Mapping[str, str]
     interleaved: bool = False
     system: tuple[NDArray[np.int64], pd.Index] | None = None
-    item: tuple[str, ...] = ()
+    understanding: ColumnRoles
     roles: Mapping[str, list[str]] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     columns_read: Mapping[str, str]
-    understood: tuple[str, ...] = ()
+    description: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -137,7 +140,8 @@ class ReducedJudgments:
         >>> r = ReducedJudgments(items=text_index(["x"]), cluster=np.zeros(1, dtype=np.int64),
         ...     cluster_names=text_index(["x"]), columns=(column,), values=(7.0, 8.0),
         ...     board=np.array([[[FIRST_VALUE + 1, FIRST_VALUE]]], dtype=np.uint8),
-        ...     repeats=np.array([0, 1]), n_files=1, columns_read={}, words={})
+        ...     repeats=np.array([0, 1]), n_files=1, columns_read={}, words={},
+        ...     understanding=ColumnRoles(item=("x",), factors=(), unused=()))
         >>> r.judgments()[["item_id", "condition", "replicate", "score", "status"]].to_dict("list")
         {'item_id': ['x', 'x'], 'condition': ['j', 'j'], 'replicate': [0, 1], 'score': [8.0, 7.0], 'status': ['ok', 'ok']}
         """  # noqa: E501
@@ -295,10 +299,10 @@ def labelled_judgments(
     if labels is None and not people and not human:
         return None
     kind = _kind(first) if alone else options.kind
-    opened.names, opened.item = names, first.item
+    opened.names, opened.item = names, first.understanding.item
     if labels is not None:
         choices = () if _kind(first) in {"score", "pass-fail"} else first.values
-        labelled = labelled_ids(Path(labels), first.item, choices=choices)
+        labelled = labelled_ids(Path(labels), opened.item, choices=choices)
         ids = pa.array(sorted(labelled), pa.string())
     elif human:
         ids = _items(opened, opened.holding(human))
@@ -320,7 +324,7 @@ def labelled_judgments(
         )
     ends = (min(first.values), max(first.values)) if alone and first.is_scores else None
     left = tuple(c for c in options.ignore if c in table)
-    own = {"item": first.item} if len(first.item) > 1 else {}
+    own = {"item": opened.item} if len(opened.item) > 1 else {}
     options = replace(
         options, mapping=names, kind=kind, scale=options.scale or ends, ignore=left, **own
     )
