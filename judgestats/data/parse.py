@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints, Objects
+from judgestats.data.codes import codes_of
 from judgestats.data.columns import RULES
 from judgestats.data.schema import validate_parsed, validate_raw
 from judgestats.errors import InputError, one_of
@@ -405,7 +406,7 @@ def places_of(*columns: pd.Series) -> tuple[Ints, tuple[int, ...], tuple[pd.Inde
     >>> place.tolist(), shape
     ([0, 2, 3], (2, 2))
     """
-    codes, levels = zip(*(pd.factorize(column) for column in columns), strict=True)
+    codes, levels = zip(*map(codes_of, columns), strict=True)
     shape = tuple(map(len, levels))
     place = np.asarray(np.ravel_multi_index(codes, shape), dtype=np.int64)
     return place, shape, tuple(pd.Index(level) for level in levels)
@@ -434,7 +435,7 @@ def first_rows(column: pd.Series) -> Ints:
     >>> first_rows(pd.Series(["x", "y", "x"])).tolist()
     [0, 1]
     """
-    codes, levels = pd.factorize(column)
+    codes, levels = codes_of(column)
     first = np.empty(len(levels), dtype=np.int64)  # size: levels
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment to a place stays
     return first
