@@ -3,6 +3,7 @@
     python benchmarks/large.py                       # makes build/large-1e+08, runs, prints
     python benchmarks/large.py --rows 1e6 --check    # also compares with the audit in memory
     python benchmarks/large.py --rows 1e6 --reading  # CPU seconds of reading plain tables
+    python benchmarks/large.py --rows 1e7 --verdicts # pass (a score of 6 or more) and fail
 
 The judgments are seeded draws: an item's worth, a judge's scatter that grows with temperature,
 scores of 1 to 10, two in a hundred refused. Items share questions by four.
@@ -32,11 +33,11 @@ CHUNK = 50_000
 """Items of one file."""
 
 
-def make(folder: Path, rows: int, *, items: int = CHUNK) -> int:
+def make(folder: Path, rows: int, *, items: int = CHUNK, verdicts: bool = False) -> int:
     """Write the judgments, at most so many items a file; returns how many there are."""
     conditions = len(JUDGES) * len(TEMPERATURES)
     n_items = max(8, rows // (conditions * REPLICATES))
-    refused = pa.array(["ok", "refused"])
+    refused, words = pa.array(["ok", "refused"]), pa.array(["fail", "pass"])
     for chunk, start in enumerate(range(0, n_items, items)):
         size = min(items, n_items - start)
         worth = np.random.default_rng((1, chunk)).normal(6.5, 1.4, size)
@@ -50,12 +51,15 @@ def make(folder: Path, rows: int, *, items: int = CHUNK) -> int:
                 sd = (0.35 + 0.5 * temperature) * (1.0 + 0.25 * j)
                 score = np.clip(np.rint(worth[rank] - 0.3 * j + sd * noise), 1, 10)
                 lost = rng.random(rank.size, dtype=np.float32) < 0.02
+                scores = pa.array(score.astype(np.float32), mask=lost)
+                passed = pa.array((score >= 6).astype(np.int8), mask=lost)
+                given = pa.DictionaryArray.from_arrays(passed, words) if verdicts else scores
                 table = pa.table(
                     {
                         "item_id": pa.DictionaryArray.from_arrays(pa.array(rank), names),
                         "question": pa.DictionaryArray.from_arrays(pa.array(rank), questions),
                         "replicate": np.tile(np.arange(REPLICATES, dtype=np.int16), size),
-                        "score": pa.array(score.astype(np.float32), mask=lost),
+                        "verdict" if verdicts else "score": given,
                         "status": pa.DictionaryArray.from_arrays(
                             pa.array(lost.astype(np.int8)), refused
                         ),
@@ -74,7 +78,8 @@ def work(folder: Path) -> dict[str, float]:
     from judgestats.cli import main as judgestats
 
     said = io.StringIO()
-    words = ["analyze", str(folder), "--track", "none", "--report", "none", "--scale", "1-10"]
+    words = ["analyze", str(folder), "--track", "none", "--report", "none"]
+    words += [] if folder.name.endswith("-verdicts") else ["--scale", "1-10"]
     with contextlib.redirect_stdout(said):
         judgestats([*words, "--json"])
     document = json.loads(said.getvalue())
@@ -159,11 +164,13 @@ def main() -> None:
     parser.add_argument("--folder", default="")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--reading", action="store_true")
+    parser.add_argument("--verdicts", action="store_true", help="pass and fail, no scores")
     parser.add_argument("--keep", action="store_true", help="leave the files")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     rows = int(arguments.rows)
-    folder = Path(arguments.folder or f"build/large-{rows:.0e}")
+    kind = "-verdicts" if arguments.verdicts else ""
+    folder = Path(arguments.folder or f"build/large-{rows:.0e}{kind}")
     if arguments.reading:
         reading(folder, rows)
         shutil.rmtree(folder)
@@ -173,7 +180,7 @@ def main() -> None:
         return
     begun = time.perf_counter()
     if not folder.exists():
-        make(folder, rows)
+        make(folder, rows, verdicts=arguments.verdicts)
     size = sum(f.stat().st_size for f in folder.rglob("*.parquet")) / 2**30
     sys.stderr.write(f"made {size:.2f} GiB in {time.perf_counter() - begun:.0f} s\n")
     # A process of its own, so that the peak is that of the analysis alone.
