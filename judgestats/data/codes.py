@@ -39,7 +39,11 @@ def codes_of(column: pd.Series) -> tuple[Ints, pd.Index]:
 def _keep(held: Any, codes: Ints, levels: pd.Index) -> tuple[weakref.ref[Any], Any, pd.Index]:
     key = id(held)
     small = codes.astype(np.min_scalar_type(len(levels)))
-    _KEPT[key] = weakref.ref(held, lambda _, kept=_KEPT: kept.pop(key, None)), small, levels
+
+    def forget(_: object, kept: dict[int, Any] = _KEPT) -> None:
+        kept.pop(key, None)
+
+    _KEPT[key] = weakref.ref(held, forget), small, levels
     return _KEPT[key]
 
 

@@ -411,7 +411,7 @@ def separated_table(
         with text_lines(path, limits) as text, warnings.catch_warnings():
             # Rows with more cells than the header: pandas would drop the last ones.
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
+            table: pd.DataFrame = pd.read_csv(
                 text,
                 sep=separator,
                 index_col=False,
@@ -420,6 +420,7 @@ def separated_table(
                 na_values=gaps,
                 **how,
             )
+            return table
 
     table = parsed()
     # Texts are recognised faster than they are read as such; other columns are read again.

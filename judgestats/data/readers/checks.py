@@ -234,7 +234,8 @@ def check_table(
 def _equal_repeats(out: pd.DataFrame) -> list[str]:
     """Whether every item's repeats are one verdict, as where a cache gave them again."""
     found = out[out["status"] == "ok"]
-    within = ["judge", *(c for c in out if str(c) == "temperature" or str(c).startswith("factor_"))]
+    settings = (c for c in map(str, out) if c == "temperature" or c.startswith("factor_"))
+    within = ["judge", *settings]
     keys = ["item_id", *(["order"] if "order" in out else [])]
     cell, condition = group_codes(found, [*within, *keys]), group_codes(found, within)
     sizes = np.bincount(cell)

@@ -632,8 +632,10 @@ def kinds_of_raters(column: str, cells: pd.Series) -> RaterKinds | None:
     """
     kept = cells.dropna()
     words = len(kept) and (kept.dtype == "str" or pd.api.types.infer_dtype(kept) == "string")
-    codes, levels = codes_of(cells.fillna("")) if words else ([], [])
-    if not words or not _few_or_people({*levels} - {""}):
+    if not words:
+        return None
+    codes, levels = codes_of(cells.fillna(""))
+    if not _few_or_people({*map(str, levels)} - {""}):
         return None
     counts = dict(zip(map(str, levels), np.bincount(codes).tolist(), strict=True))
     kinds: dict[str, list[str]] = {}

@@ -298,10 +298,8 @@ def coded(values: pd.Series, kind: Kind) -> tuple[pd.Series, pd.Series, pd.Serie
         vocabulary.STATUS_OF[kind.statuses.get(s, "unparsed" if s else "missing")].value
         for s in spelled
     ]
-    return (
-        pd.Series(read[codes], index=at, dtype=float),
-        *(texts_by_code(texts, codes, at) for texts in (words, why, became)),
-    )
+    choice, reason, status = (texts_by_code(texts, codes, at) for texts in (words, why, became))
+    return pd.Series(read[codes], index=at, dtype=float), choice, reason, status
 
 
 def coded_choices(frame: pd.DataFrame, values: Mapping[str, str] | None = None) -> pd.DataFrame:

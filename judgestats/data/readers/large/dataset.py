@@ -144,7 +144,8 @@ class ParquetJudgments:
             parts = parts[0].split_by_row_group()
         places = np.linspace(0, len(parts) - 1, min(_PLACES, len(parts))).astype(int)
         heads = [self._of(parts[i : i + 1]).dataset.head(_SAMPLE // len(places)) for i in places]
-        return pa.concat_tables(table.unify_dictionaries() for table in heads).to_pandas()
+        sample: pd.DataFrame = pa.concat_tables(t.unify_dictionaries() for t in heads).to_pandas()
+        return sample
 
     @property
     def read(self) -> list[str]:

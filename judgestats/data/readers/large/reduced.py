@@ -324,9 +324,9 @@ def labelled_judgments(
         )
     ends = (min(first.values), max(first.values)) if alone and first.is_scores else None
     left = tuple(c for c in options.ignore if c in table)
-    own = {"item": opened.item} if len(opened.item) > 1 else {}
+    item = opened.item if len(opened.item) > 1 else options.item
     options = replace(
-        options, mapping=names, kind=kind, scale=options.scale or ends, ignore=left, **own
+        options, mapping=names, kind=kind, scale=options.scale or ends, ignore=left, item=item
     )
     frame = validate_parsed(read_frame(table, options, source=path), what=str(path))
     if labels is not None:

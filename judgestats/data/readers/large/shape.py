@@ -97,9 +97,12 @@ def shape_of(path: Path, header: Sequence[str], options: TableOptions) -> Shape:
     }
     if "replicate" in made:
         table["replicate"] = numbered_repeats(table["replicate"])
+    rows = [
+        {str(column): value for column, value in row.items()} for row in table.to_dict("records")
+    ]
     return Shape(
-        columns=tuple(table),
-        parts=tuple(table.to_dict("records")),
+        columns=tuple(map(str, table)),
+        parts=tuple(rows),
         made=frozenset(made),
         mapping=mapping,
         wide=wide,
