@@ -24,7 +24,7 @@ from judgestats.commands.options import repeated_options
 from judgestats.data.readers.interpretation import ROLE_OF, reading_of
 from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.registry import read_judgments
-from judgestats.data.readers.row_checks import OpenQuestionError
+from judgestats.data.readers.row_checks import OpenQuestionError, first_judgments
 from judgestats.errors import InputError, JudgestatsError, printable
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
@@ -214,44 +214,12 @@ def doctor_file(arguments: Args) -> int:
     judged = " ".join([file, *(w for w in options if not w.startswith("--labels "))])
     again += [q.command.format(file=judged) for q in asked if q.command]
     closing = plain_text(next_line(again, width)).split("\n")
-    shown = _wrapped(f"First judgments  {first_judgments(frame)}")
+    shown = _wrapped(f"First judgments  {' | '.join(first_judgments(frame))}")
     if len(columns) + len(lines) + len(shown) + len(closing) <= _LINES:
         lines[after:after] = shown
     lines[place:place] = _fit_columns(columns, _LINES - len(lines) - len(closing))
     console.print_result(*lines, *closing)
     return 0
-
-
-def first_judgments(frame: pd.DataFrame, most: int = 3) -> str:
-    """The first judgments as they are understood.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A parsed frame.
-    most : int
-        How many.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> rows = {"item": ["a", "b"], "judge": "j", "run": [1, 2], "score": [7, None]}
-    >>> first_judgments(read_judgments(pd.DataFrame(rows)))
-    'a, j, repeat 1: 7 · b, j, repeat 2: missing'
-    """
-    repeated = len(frame["replicate"].unique()) > 1
-    shown = []
-    for row in frame.head(most).to_dict("records"):
-        place = [str(row["item_id"]), str(row["condition"]), str(row["order"])]
-        place += [f"repeat {row['replicate']}"] if repeated else []
-        said = f"{row['score']:g}" if pd.notna(row["score"]) else row["choice"] or row["status"]
-        label = f" (label {row['label']})" if row.get("label") else ""
-        where = ", ".join(part[:30] for part in place if part)
-        shown.append(printable(f"{where}: {said}{label}", one_line=True))
-    return " · ".join(shown)
 
 
 def _fit_columns(lines: list[str], room: int) -> list[str]:

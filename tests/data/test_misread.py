@@ -121,10 +121,9 @@ def test_a_question_holds_the_right_reading_and_each_of_its_commands_works(name,
     options = [o["command"][3:] for o in asked["reading"]["options"]]
     assert shlex.split(right) in options
     for option in asked["reading"]["options"]:
-        code, found = document(capsys, *option["command"][1:], *QUIET)
-        items = found["reading"]["counts"]["items"]
-        assert (code, option["preview"][0]) == (0, f"{items:,} items")
+        check_preview(capsys, FOLDER / name, option)
         if option["command"][3:] == shlex.split(right):
+            _, found = document(capsys, *option["command"][1:], *QUIET)
             check(found, counts, statistics)
 
 
@@ -190,6 +189,17 @@ def printed_commands(capsys, *words):
     screen = "\n".join(capsys.readouterr())
     found = re.findall(r"judgestats (?:analyze|doctor|drift|check|monitor|labels) [^`\n]*", screen)
     return code, list(dict.fromkeys(re.split(r"\s{2,}", c)[0].rstrip(".") for c in found))
+
+
+def check_preview(capsys, path, option):
+    """Run the command of an answer: its counts and first judgments are those of the preview."""
+    _, found = document(capsys, *option["command"][1:], *QUIET)
+    items, shown = found["reading"]["counts"]["items"], found["reading"]["first_judgments"]
+    assert (option["preview"][0], option["preview"][-1]) == (f"{items:,} items", " | ".join(shown))
+    main(["analyze", str(path), *QUIET[:4]])
+    screen = capsys.readouterr().err
+    assert shlex.join(option["command"][3:]) in screen
+    assert f"\n      {' | '.join(shown)}"[:101] in screen
 
 
 def check_printed_commands(capsys, name):

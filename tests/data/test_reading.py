@@ -70,6 +70,7 @@ def test_a_question_is_one_document_whose_commands_give_their_preview(workplace,
         counts = found["reading"]["counts"]
         assert code == 0
         assert option["preview"][0] == f"{counts['items']:,} items"
+        assert option["preview"][-1] == " | ".join(found["reading"]["first_judgments"])
         assert found["reading"]["options"] == option["command"][3:]
 
 

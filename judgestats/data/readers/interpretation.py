@@ -53,6 +53,7 @@ from judgestats.data.readers.row_checks import (
     Answer,
     FurtherQuestionError,
     OpenQuestionError,
+    first_judgments,
     judgments_in,
     preview,
 )
@@ -194,8 +195,8 @@ def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``version``, ``status``, ``layout``, ``sentence``, ``roles``, ``counts``, ``values``,
-        ``unused``, ``options``, ``warnings``.
+        ``version``, ``status``, ``layout``, ``sentence``, ``roles``, ``counts``,
+        ``first_judgments``, ``values``, ``unused``, ``options``, ``warnings``.
 
     Examples
     --------
@@ -209,20 +210,7 @@ def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
     >>> reading["sentence"]
     'Read as a table: 1 item (item), 2 repeats (trial), verdict = score; 1 judgment, 1 missing.'
     """
-    return reading_record(frame.attrs, counts_of(frame))
-
-
-def reading_record(attrs: Mapping[Any, Any], counts: Mapping[str, int]) -> dict[str, Any]:
-    """The reading of a file as ``--json`` has it, from what was understood and its counts.
-
-    Parameters
-    ----------
-    attrs : mapping
-        ``roles`` and, where there are any, ``layout``, ``values``, ``unused``, ``options``, and
-        ``notes``, as a frame of `judgestats.read_judgments` has them.
-    counts : mapping of str to int
-        Names as those of `counts_of`.
-    """
+    attrs, counts = frame.attrs, counts_of(frame)
     roles = {str(k): list(v) for k, v in attrs.get("roles", {}).items()}
     return {
         "version": VERSION,
@@ -230,7 +218,8 @@ def reading_record(attrs: Mapping[Any, Any], counts: Mapping[str, int]) -> dict[
         "layout": attrs.get("layout") or attrs.get("reader", "table"),
         "sentence": _sentence(str(attrs.get("about", "a table")), roles, counts),
         "roles": roles,
-        "counts": dict(counts),
+        "counts": counts,
+        "first_judgments": first_judgments(frame),
         "values": {str(c): dict(words) for c, words in attrs.get("values", {}).items() if words},
         "unused": {str(c): str(why) for c, why in attrs.get("unused", {}).items()},
         "options": list(attrs.get("options", ())),
@@ -333,7 +322,7 @@ def open_question_record(question: OpenQuestionError, command: Sequence[str]) ->
     -------
     dict
         ``version``, ``status`` (ask), ``question``, and ``options`` with ``meaning``, ``command``
-        and ``preview`` each.
+        and ``preview`` (counts, then the first judgments) each.
     """
     return {
         "version": VERSION,
@@ -343,7 +332,7 @@ def open_question_record(question: OpenQuestionError, command: Sequence[str]) ->
             {
                 "meaning": answer.meaning,
                 "command": [*command, *answer.command_words()],
-                "preview": list(answer.preview),
+                "preview": [part for part in answer.preview if part],
             }
             for answer in question.answers
         ],

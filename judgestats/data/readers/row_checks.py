@@ -27,7 +27,8 @@ from judgestats.results.records import CRITERIA
 class Answer:
     """One way to read a file: what it means, its options, and what it reads.
 
-    `words` are those of the command where the options are not all of them.
+    The last part of `preview` holds the first judgments, the others counts. `words` are those of
+    the command where the options are not all of them.
     """
 
     meaning: str
@@ -40,7 +41,7 @@ class Answer:
         return list(self.words) or self.options.words()
 
 
-_WIDTH = 100
+_WIDTH, _MOST_ANSWERS = 100, 3
 
 
 class OpenQuestionError(InputError):
@@ -69,12 +70,14 @@ class OpenQuestionError(InputError):
             else:
                 given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
-            counts = ", ".join(answer.preview)
+            *counts, judgments = answer.preview
             lines += textwrap.wrap(
-                f"{answer.meaning}: {counts}", _WIDTH, initial_indent="  ",
+                f"{answer.meaning}: {', '.join(counts)}", _WIDTH, initial_indent="  ",
                 subsequent_indent="    ", break_on_hyphens=False,
             )  # fmt: skip
             lines.append(f"      {said}")  # whole: it is copied
+            if judgments and len(self.answers) <= _MOST_ANSWERS:
+                lines.append(f"      {judgments}"[:_WIDTH])
         return "\n".join(lines)
 
     def drop_options(self, *names: str) -> OpenQuestionError:
@@ -136,22 +139,59 @@ def open_question(
 
 
 def preview(frame: pd.DataFrame) -> tuple[str, ...]:
-    """What was read, in counts."""
-    conditions = list(dict.fromkeys(map(str, frame["condition"])))
+    """What was read: counts, then the first judgments."""
+    names = list(condition_names(frame).values())
     items, orders = frame["item_id"].nunique(), frame["order"].nunique()
     repeats = frame.groupby(["condition", "item_id", "order"], sort=False).size()
     parts = [_count(items, "item")]
-    if len(conditions) > 1:
-        named = [c.split(", ") for c in conditions]
-        common = set(named[0]).intersection(*named[1:])
-        levels = [", ".join(part for part in one if part not in common)[:30] for one in named[:3]]
-        names = ", ".join(levels) + (", ..." if conditions[3:] else "")
-        parts.append(f"{len(conditions)} conditions ({printable(names, one_line=True)})")
+    if len(names) > 1:
+        listed = ", ".join([*names[:3], *["..."] * bool(names[3:])])
+        parts.append(f"{len(names)} conditions ({listed})")
     parts += [_count(orders, "order")] if orders > 1 else []
     parts.append(_count(int(repeats.max()), "repeat"))
     if "label" in frame and (n := int((frame["label"] != "").sum())):
         parts.append(_count(n, "labelled judgment"))
-    return tuple(parts)
+    return (*parts, " | ".join(first_judgments(frame)))
+
+
+def condition_names(frame: pd.DataFrame) -> dict[str, str]:
+    """The parts of each condition's name that not all of them share, shortened."""
+    parts = {str(c): str(c).split(", ") for c in frame["condition"].unique()}
+    common = set.intersection(*map(set, parts.values())) if len(parts) > 1 else set()
+    names = {c: ", ".join(part for part in own if part not in common) for c, own in parts.items()}
+    return {c: printable(name[:30], one_line=True) for c, name in names.items()}
+
+
+def first_judgments(frame: pd.DataFrame, most: int = 3) -> list[str]:
+    """The first judgments as they are understood: item, condition, order, repeat and verdict.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A parsed frame; one without verdicts has none.
+    most : int
+        How many.
+
+    Examples
+    --------
+    >>> rows = {"item_id": ["s0", "s0"], "condition": ["p1", "p2"], "order": "", "replicate": 0,
+    ...         "score": [7, None], "choice": "", "status": ["ok", "missing"]}
+    >>> first_judgments(pd.DataFrame(rows))
+    ['s0 p1: 7', 's0 p2: missing']
+    """
+    if "status" not in frame:
+        return []
+    names = condition_names(frame)
+    varied = {c: len(frame[c].unique()) > 1 for c in ("condition", "order", "replicate")}
+    shown = []
+    for row in frame.head(most).to_dict("records"):
+        place = [row["item_id"], *([names[str(row["condition"])]] if varied["condition"] else [])]
+        place += [row[c] for c in ("order", "replicate") if varied[c]]
+        said = f"{row['score']:g}" if pd.notna(row["score"]) else row["choice"] or row["status"]
+        label = f" (label {row['label']})" if row.get("label") else ""
+        where = " ".join(str(part)[:30] for part in place if part != "")
+        shown.append(printable(f"{where}: {said}{label}", one_line=True))
+    return shown
 
 
 def _count(n: int, word: str) -> str:
