@@ -26,10 +26,10 @@ from judgestats.commands.declarations import COMMANDS
 from judgestats.commands.options import repeated_options
 from judgestats.data.readers.columns import TEXTS
 from judgestats.data.readers.frame import bare
-from judgestats.data.readers.interpretation import counts_of, open_question_record, reading_of
+from judgestats.data.readers.interpretation import counts_of, reading_of
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.registry import is_streamed, read_judgments
-from judgestats.data.readers.row_checks import OpenQuestionError
+from judgestats.data.readers.row_checks import question_record
 from judgestats.data.schema import BECAME, run_file, write_manifest
 from judgestats.deadlines import scratch_folder
 from judgestats.engine import parse_engine
@@ -347,18 +347,18 @@ def _frames(arguments: Args, path: Path, words: dict[str, Any]) -> Iterator[pd.D
     if table and path.exists() and is_streamed(path, options, arguments.stream):
         from judgestats.data.readers.large.reduce import condition_frames
 
-        yield from condition_frames(path, options)
+        with _asking(arguments):
+            yield from condition_frames(path, options)
     else:
-        yield read_judgments(path, reader=arguments.reader, **words, stream=arguments.stream)
+        yield read_or_ask(path, arguments, {**words, "stream": arguments.stream})
 
 
 def _audited(arguments: Args, path: Path, words: dict[str, Any]) -> _AuditInput:
     parts: list[_AuditInput] = []
-    with _asking(arguments):
-        frames = _frames(arguments, path, words)
-        while (frame := next(frames, None)) is not None:
-            parts.append(_audited_frame(arguments, path, frame, words))
-            del frame  # before the next one is made
+    frames = _frames(arguments, path, words)
+    while (frame := next(frames, None)) is not None:
+        parts.append(_audited_frame(arguments, path, frame, words))
+        del frame  # before the next one is made
     return parts[0] if len(parts) == 1 else _merged(parts)
 
 
@@ -534,7 +534,7 @@ def decision_options(arguments: Args) -> DecisionOptions:
 
 
 def read_or_ask(path: Path, arguments: Args, words: Mapping[str, Any]) -> pd.DataFrame:
-    """The judgments of a file; with ``--json`` a question about it is printed as the document.
+    """The judgments of a file; with ``--json`` a refusal is printed as the document.
 
     Raises
     ------
@@ -547,13 +547,13 @@ def read_or_ask(path: Path, arguments: Args, words: Mapping[str, Any]) -> pd.Dat
 
 @contextmanager
 def _asking(arguments: Args) -> Iterator[None]:
-    """With ``--json``, a question about the file is printed as the document."""
+    """With ``--json``, the refusal of a file is printed as the document."""
     try:
         yield
-    except OpenQuestionError as question:
+    except InputError as refusal:
         if console.output_options().form == "json":
             command = ["judgestats", "analyze", arguments.file]
-            console.write_json({"reading": open_question_record(question, command)})
+            console.write_json({"reading": question_record(refusal, command)})
         raise
 
 

@@ -170,7 +170,7 @@ def doctor_file(arguments: Args) -> int:
             raise error from None
         question, *answers = str(error).split("\n")
         console.print_outcome("NOT YET", question)
-        is_open = isinstance(error, OpenQuestionError)
+        is_open = isinstance(error, OpenQuestionError) and error.answers
         following = "one of these commands" if is_open else "judgestats doctor --help"
         room = _LINES - len(answers) - 3  # the question, a blank, and what is next
         shown = ["", *_fit_columns(lines, room)] if lines and room >= _LEAST_ROOM else []

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from judgestats.commands.arguments import Args, given_options, reading_options
 from judgestats.commands.declarations import COMMANDS
 from judgestats.commands.options import TABLE, repeated_options
-from judgestats.data.readers.interpretation import open_question_record
 from judgestats.data.readers.labels import with_labels, with_stated_words
+from judgestats.data.readers.row_checks import question_record
 from judgestats.errors import InputError, guard_output
 from judgestats.files.tables import is_parquet
 from judgestats.results import Results, change_outcome, change_sentences, write_results
@@ -100,7 +100,13 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
 
-    first, second = _both(arguments, words)
+    try:
+        first, second = _both(arguments, words)
+    except InputError as refusal:
+        if console.output_options().form == "json":
+            command = ["judgestats", "drift", arguments.first, arguments.second]
+            console.write_json({"reading": question_record(refusal, command)})
+        raise
     with announce_progress("Comparing the runs"):
         analysis = drift(
             first,
@@ -174,12 +180,10 @@ def _both(arguments: Args, words: Mapping[str, Any]) -> tuple[DataFrame, DataFra
             ])  # fmt: skip
     if not asked:
         return ways[0][0].frame, ways[1][0].frame
-    raise _question(arguments, asked[0], ways)
+    raise _question(asked[0], ways)
 
 
-def _question(
-    arguments: Args, asked: OpenQuestionError, ways: Sequence[Sequence[_Way]]
-) -> InputError:
+def _question(asked: OpenQuestionError, ways: Sequence[Sequence[_Way]]) -> InputError:
     """The ways of reading the files that can be compared, those that are alike first."""
     from judgestats.analysis.drift import drift
     from judgestats.data.readers.options import TableOptions
@@ -208,11 +212,7 @@ def _question(
         )  # fmt: skip
     if not answers:
         return refusal
-    question = OpenQuestionError(asked.source, asked.question, tuple(answers[:_MOST_ANSWERS]))
-    if console.output_options().form == "json":
-        command = ["judgestats", "drift", arguments.first, arguments.second]
-        console.write_json({"reading": open_question_record(question, command)})
-    return question
+    return OpenQuestionError(asked.source, asked.question, tuple(answers[:_MOST_ANSWERS]))
 
 
 def _readings(first: DataFrame, second: DataFrame) -> dict[str, Any]:

@@ -367,7 +367,7 @@ def _judge_rows(arguments: Args, rates: Sequence[tuple[str, str]]) -> pd.DataFra
             return table[~humans].reset_index(drop=True)
         read = read_judgments(path, reader=arguments.reader, **table_options(arguments))
     except OpenQuestionError as question:
-        if all(answer.options.item == (ROW,) for answer in question.answers):
+        if question.answers and all(answer.options.item == (ROW,) for answer in question.answers):
             return table  # rates need no ids
         raise (question.drop_options("factors", "mapping", "item") if plain else question) from None
     except InputError:

@@ -17,8 +17,11 @@ from judgestats.arrays import LARGEST, too_large
 from judgestats.data.codes import codes_of
 from judgestats.data.vocabulary import (
     FAIL,
+    LEVELS,
     PASS,
+    POINTS,
     STATUS_OF,
+    MeaningError,
     family,
     normalised,
     not_understood,
@@ -161,7 +164,6 @@ _SENTENCES = re.compile(r"[.!] +\S|\S.*\[\[.+\]\]")
 _MOSTLY = 0.8
 _MOST_UNCLEAR = 2
 """Unknown words that may be a pass and a fail; more are categories."""
-_LEVELS = "If all are levels of one scale or categories: --kind category."
 
 
 class RepliesError(InputError):
@@ -170,14 +172,6 @@ class RepliesError(InputError):
     def __init__(self, column: str, message: str) -> None:
         self.column = column
         super().__init__(message)
-
-
-class DirectionError(InputError):
-    """A column named for a finding, such as ``toxic``, says yes and no: which of them passes?"""
-
-    def __init__(self, where: Path | str, question: str, ways: Sequence[Mapping[str, str]]) -> None:
-        self.question, self.ways = question, ways
-        super().__init__(f"{where}: {question} {' or '.join(map(values_option, ways))}.")
 
 
 _FINDINGS = frozenset(
@@ -227,7 +221,7 @@ def check_direction(
 
     Raises
     ------
-    DirectionError
+    MeaningError
         The column is named for a finding, or a yes was stated as a fail, and words are not stated.
     """
     said = {normalised(w) for w in words if not stated_meaning(w, stated)}
@@ -241,7 +235,8 @@ def check_direction(
     ]
     why = f"{column!r} names a finding" if names_finding(column) else "a yes is stated as a fail"
     question = f"{why}. Is {pairs[0][0]!r} of {column!r} a fail or a pass?"
-    raise DirectionError(where, question, ways)
+    said_by = f" {' or '.join(map(values_option, ways))}."
+    raise MeaningError(question, [{"values": w} for w in ways], where=str(where), more=said_by)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +266,20 @@ class Kind:
     stated: Mapping[str, str] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
     description: str = ""
+
+
+def meanings_of(kinds: Iterable[Kind]) -> dict[str, str]:
+    """What each word of a column of verdicts was interpreted as.
+
+    Examples
+    --------
+    >>> meanings_of([kind_of(pd.Series(["PASS", "n/a", "FAIL"]), column="verdict")])
+    {'pass': 'pass', 'fail': 'fail', 'n/a': 'skip'}
+    """
+    found: dict[str, str] = {}
+    for kind in kinds:
+        found |= {str(w): str(m) for w, m in {**kind.codes, **kind.statuses}.items() if w != ""}
+    return found
 
 
 def normalize_value(value: object) -> str:
@@ -419,7 +428,7 @@ def kind_of(
     if codes := {c for c in codes if not stated_meaning(f"{c:g}", stated)}:
         counts = counted_words(values, rows)
         code = {w: n for w, n in counts.items() if numbers_of([w])[0] in codes}
-        raise not_understood(column, code, otherwise="For points of a scale: --kind score.")
+        raise not_understood(column, code, otherwise=POINTS)
     if numeric and len(distinct) > _MOST_WORDS and kind in {"", "score"} and not stated:
         return _scores(distinct, scale, "numbers")
     counts = counted_words(values, rows)
@@ -546,12 +555,13 @@ def _undeclared(
             "(--parse pointwise, --parse pairwise, --parse 'REGEX with one group').",
         )
     if binary.is_binary:
-        raise not_understood(column, binary.unknown, otherwise=_LEVELS)
+        raise not_understood(column, binary.unknown, otherwise=LEVELS)
     if (name in _SCORED or role == "score") and words:
-        raise InputError(
+        raise MeaningError(
             f"no entry of the column {column!r} is a number (the first is "
-            f"{_quote_text(str(distinct[0]))}). For grades or categories: --kind category. For "
-            f"points: {values_option(dict.fromkeys(words[:_SHOWN], 'NUMBER'))}."
+            f"{_quote_text(str(distinct[0]))}). Are they grades or categories? State points with "
+            "--values.",
+            [{"kind": "category"}],
         )
     lost = {normalised(w) for w in _statuses(counts, stated, any_column=True)}
     words = [w for w in counts if normalised(w) not in lost]
@@ -562,7 +572,7 @@ def _undeclared(
         raise not_understood(column, found)
     one_letter = all(len(w) == 1 and "a" <= w <= "z" for w in words)
     if words and len(words) <= _MOST_UNCLEAR and not one_letter:
-        raise not_understood(column, {w: counts[w] for w in words}, otherwise=_LEVELS)
+        raise not_understood(column, {w: counts[w] for w in words}, otherwise=LEVELS)
     return _words(words, column, "choice" if one_letter and picked else "category")
 
 
@@ -664,11 +674,13 @@ def _preference(words: list[str], column: str, stated: Mapping[str, str]) -> Kin
     if not told and strange and 2 * len(strange) <= len(words):
         by_name = {w: v for w, v in by_name.items() if w not in strange}
     elif strange:
-        raise InputError(
+        said = [{strange[0]: m} for m in ("tie", "unparsed", "skip")] if strange[1:] == [] else []
+        raise MeaningError(
             f"the column {column!r} holds {', '.join(map(repr, strange[:4]))}, which is not an "
             "outcome of a comparison (a, b, tie and their usual spellings). Say what they mean: "
             f"{values_option(dict.fromkeys(strange, 'WHAT'))} (WHAT is a, b, tie, skip, unparsed "
-            "or error)."
+            "or error).",
+            [{"values": one} for one in said],
         )
     # In one order, whatever row comes first.
     ordered = sorted(by_name.items(), key=lambda pair: (pair[1], pair[0]))

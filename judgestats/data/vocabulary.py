@@ -11,8 +11,9 @@ import operator
 import re
 import shlex
 import unicodedata
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from typing import Any
 
 from judgestats.errors import InputError, nearest, printable
 from judgestats.protocols.base import Status
@@ -331,9 +332,28 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", text.strip()) is not None
 
 
+class MeaningError(InputError):
+    """Words whose meaning is not known: each of the ways may read them (options by name)."""
+
+    def __init__(
+        self, question: str, ways: Iterable[Mapping[str, Any]], *, where: str = "", more: str = ""
+    ) -> None:
+        self.question, self.ways = question, list(ways)
+        super().__init__(f"{where and f'{where}: '}{question}{more}")
+
+    def at(self, where: object) -> MeaningError:
+        """The same with where the words are."""
+        return MeaningError(self.question, self.ways, where=str(where))
+
+
+LEVELS = "If all are levels of one scale or categories: --kind category."
+POINTS = "For points of a scale: --kind score."
+_KINDS = {LEVELS: "category", POINTS: "score"}
+
+
 def not_understood(
     column: str, unknown: Mapping[str, int], *, beside: str = "", otherwise: str = ""
-) -> InputError:
+) -> MeaningError:
     """The refusal of a column with words that are not understood, with the option to type.
 
     Parameters
@@ -357,10 +377,19 @@ def not_understood(
     option = values_option(dict.fromkeys(ordered[:_SHOWN], "WHAT"))
     likely = ((w, likely_word(w)) for w in ordered[:_SHOWN])
     guess = next((f" Did {_short(w)!r} mean {m}?" for w, m in likely if m), "")
-    return InputError(
+    told = {w: verdict_word(m) for w in ordered if (m := likely_word(w))}
+    rest = [w for w in ordered if w not in told]
+    meanings = [dict(zip(rest, pair, strict=True)) for pair in ((PASS, FAIL), (FAIL, PASS))
+                ] if len(rest) == 2 else []  # fmt: skip
+    if len(rest) == 1:
+        meanings = [{rest[0]: m} for m in (PASS, FAIL, "unparsed", "missing", "skip")]
+    ways: list[dict[str, Any]] = [{"values": told | own} for own in meanings or [{}] * (not rest)]
+    ways += [{"kind": _KINDS[otherwise]}] if otherwise in _KINDS else []
+    return MeaningError(
         f"{column!r} holds words that are not understood{beside}: {', '.join(listed)}{more}. Say "
         f"what they mean: {option} (WHAT is pass, fail, skip, unparsed or error)."
-        f"{guess}{f' {otherwise}' if otherwise else ''}"
+        f"{guess}{f' {otherwise}' if otherwise else ''}",
+        ways,
     )
 
 

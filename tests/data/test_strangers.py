@@ -952,10 +952,61 @@ def test_words_for_a_finding_are_asked_for_with_all_that_is_to_be_typed(tmp_path
         read_judgments(tmp_path / "t.csv")
     assert "--values 'toxic=WHAT,non-toxic=WHAT'" in str(refused.value)
     way = "--map verdict=toxicity_llm,label=toxicity_human --item comment"
-    assert str(refused.value).endswith(f"Add {way}.")
+    assert f"Say what they mean: judgestats analyze {tmp_path / 't.csv'} {way} --values" in str(
+        refused.value
+    )
+    assert f"{way} --values toxic=fail,non-toxic=pass" in str(refused.value)
     frame = read_judgments(
         tmp_path / "t.csv", values={"toxic": "fail", "non-toxic": "pass"}, item=("comment",),
         mapping={"verdict": "toxicity_llm", "label": "toxicity_human"},
     )  # fmt: skip
     assert frame["choice"].value_counts().to_dict() == {"fail": 27, "pass": 13}
     assert frame["label"].ne("").all()
+
+
+OFFERED = {
+    "runs by letter": (
+        "item,Judge run A,Judge run B",
+        lambda r: [(i, word(r), word(r)) for i in range(30)],
+        ["--wide", "repeat=Judge run A,Judge run B"],
+        {"items": 30, "repeats": 2},
+    ),
+    "a second order by name": (
+        "item,winner,swapped winner",
+        lambda r: [(i, word(r, "A B"), word(r, "A B")) for i in range(30)],
+        ["--wide", "order=winner,swapped winner"],
+        {"items": 30, "orders": 2, "judgments": 60},
+    ),
+    "orders by exchanged names": (
+        "id,x_vs_y,y_vs_x",
+        lambda r: [(i, word(r, "A B"), word(r, "A B")) for i in range(30)],
+        ["--wide", "order=x_vs_y,y_vs_x"],
+        {"items": 30, "orders": 2},
+    ),
+    "names of people next to a judge": (
+        "item,scored_by,score",
+        lambda r: [(i, w, r.randint(1, 5)) for i in range(30) for w in ("eve", "kim", "llm")],
+        ["--human", "scored_by=eve,kim"],
+        {"items": 30, "judgments": 30, "labels": 60},
+    ),
+    "words of another language on both sides": (
+        "Fall,Urteil Eva,Urteil KI",
+        lambda r: [(i, r.choice(["gut", "nicht gut"]), r.choice(["gut", "nicht gut"]))
+                   for i in range(30)],
+        ["--map", "verdict=Urteil KI", "--item", "Fall", "--values", "gut=pass,nicht gut=fail",
+         "--wide", "person=Urteil Eva"],
+        {"items": 30, "judgments": 30, "labels": 30},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OFFERED)
+def test_a_command_that_reads_the_file_is_offered(case, workplace, capsys):
+    header, rows, options, counts = OFFERED[case]
+    assert main(["doctor", written(workplace, header, rows).name, "--json"]) == 2
+    offered = json.loads(capsys.readouterr().out)["reading"]["options"]
+    (option,) = [o for o in offered if o["command"][3:] == options]
+    assert main(["doctor", *option["command"][2:], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["reading"]
+    assert {key: found["counts"][key] for key in counts} == counts
+    assert option["preview"][-1] == " | ".join(found["first_judgments"])

@@ -332,7 +332,7 @@ def test_a_row_still_to_be_labelled_names_no_person(tmp_path):
             "parse='pointwise'",
         ),
         ([{"q0": f"q{i}", "gpt": "gpt", "6": i} for i in range(1, 9)], "Is its first row data?"),
-        ([{"id": i, "grade": "ABCDF"[i % 5]} for i in range(9)], "--kind category"),
+        ([{"id": i, "grade": "ABCDF"[i % 5]} for i in range(9)], "kind='category'"),
     ],
 )
 def test_what_is_missing_is_looked_for_in_the_columns_that_are_there(rows, hint):

@@ -260,3 +260,54 @@ def test_every_door_takes_the_mapping(tmp_path, monkeypatch, capsys):
     assert main([*plan, "--half-width", ".05"]) == 2
     assert "--values 'go=WHAT,stop=WHAT'" in capsys.readouterr().err
     assert main([*plan, "--half-width", ".05", *said]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["pass", "fail", "mostly"], ["mostly=pass", "mostly=fail", "mostly=unparsed"]),
+        (["pass", "fail", "fial"], ["fial=fail", "category"]),
+        (["ja", "nein"], ["ja=pass,nein=fail", "ja=fail,nein=pass", "category"]),
+        ([3, 4, 5, -1], ["--values=-1=unparsed", "--values=-1=missing", "--values=-1=skip"]),
+        (["A", "B", "C", "D"], ["category"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["analyze", "doctor"])
+def test_commands_for_unknown_words_read_the_file_as_they_show(
+    words, values, command, workplace, capsys
+):
+    column = "grade" if len(words) == 4 else "verdict"
+    cells = [words[i % len(words)] for i in range(40)]
+    pd.DataFrame({"item": [f"q{i}" for i in range(40)], column: cells}).to_csv("w.csv")
+    quiet = ("--track", "none", "--report", "none") if command == "analyze" else ()
+    assert main([command, "w.csv", *quiet, "--json"]) == 2
+    reading = json.loads(capsys.readouterr().out)["reading"]
+    assert reading["status"] == "ask"
+    assert [option["command"][-1] for option in reading["options"]] == values
+    main(["analyze", "w.csv", "--track", "none", "--report", "none"])
+    screen = capsys.readouterr().err
+    for option in reading["options"]:
+        assert shlex.join(option["command"][3:]) in screen
+        assert main(["doctor", *option["command"][2:], "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["reading"]
+        assert option["preview"][-1] == " | ".join(found["first_judgments"])
+
+
+def test_a_refusal_without_an_answer_is_a_document_too(workplace, capsys):
+    words = ["gut", "mittel", "schlecht", "pass"]
+    rows = [(f"q{i}", words[i % 4]) for i in range(40)]
+    pd.DataFrame(rows, columns=["item", "verdict"]).to_csv("w.csv", index=False)
+    pd.DataFrame({"item": ["a", "b"], "note": ["x", "y"]}).to_csv("n.csv", index=False)
+    for file in ("w.csv", "n.csv", "absent.csv"):
+        for words in (
+            ("analyze", file, "--track", "none"),
+            ("doctor", file),
+            ("drift", file, file),
+        ):
+            assert main([*words, "--json"]) == 2
+            reading = json.loads(capsys.readouterr().out)["reading"]
+            assert (reading["status"], bool(reading["question"])) == ("ask", True)
+            assert [o for o in reading["options"] if "category" not in o["command"]] == []
+    main(["analyze", "w.csv", "--values", "gut=pass"])
+    way = "judgestats analyze w.csv --values gut=pass --values 'mittel=WHAT,schlecht=WHAT'"
+    assert f"Say what they mean: {way}" in capsys.readouterr().err

@@ -247,13 +247,13 @@ def resolve_columns(
 _OF_PEOPLE = re.compile(
     r"(?:^|[\W_])(annotators?|humans?|raters?|experts?|persons?|people|labels?|crowd|users?|gold"
     r"|reviewers?|manual|workers?|labell?ers?|coders?|physicians?|clinicians?|doctors?|teachers?"
-    r"|instructors?|moderators?|your)"
+    r"|instructors?|moderators?|your|mensch|lehrer|gutachter|humano|humaine?|experto)"
     r"(?:$|[\W_\d])",
     re.IGNORECASE,
 )
 _OF_JUDGES = re.compile(
-    r"(?:(?:judge|llm|ai|auto|grader|evaluator|model|prediction|predicted|pred)[\s_.\-]"
-    r"|(?:.*[\s_.\-])?(?:prediction|predicted|pred|judge|llm|autorater)$"
+    r"(?:(?:judge|llm|ai|ki|ia|auto|grader|evaluator|model|prediction|predicted|pred)[\s_.\-]"
+    r"|(?:.*[\s_.\-])?(?:prediction|predicted|pred|judge|llm|ai|ki|ia|autorater)$"
     r"|(?:gpt|claude|gemini|llama|mistral|qwen|deepseek)[\w.\-]*$)",
     re.IGNORECASE,
 )

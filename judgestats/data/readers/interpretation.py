@@ -43,6 +43,7 @@ from judgestats.data.readers.roles import (
     has_nested_values,
     is_crossed,
     kind_of_rater,
+    kinds_of_raters,
     labels_vary,
     last_word,
     names_criteria,
@@ -50,6 +51,7 @@ from judgestats.data.readers.roles import (
     names_part,
 )
 from judgestats.data.readers.row_checks import (
+    VERSION,
     Answer,
     FurtherQuestionError,
     OpenQuestionError,
@@ -60,21 +62,18 @@ from judgestats.data.readers.row_checks import (
 from judgestats.data.readers.verdicts import side_columns
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
-    DirectionError,
-    Kind,
     RepliesError,
     counted_words,
     normalize_value,
     numbers_of,
 )
-from judgestats.data.vocabulary import not_understood, pass_fail_words
+from judgestats.data.vocabulary import MeaningError, not_understood, pass_fail_words
 from judgestats.errors import InputError
 from judgestats.files.guarded import NoTableError
 from judgestats.files.text import shorten_text
 from judgestats.protocols.base import Status
 from judgestats.results.numbers import count_noun
 
-VERSION = 1
 ROLE_OF: Mapping[str, str] = {
     "item_id": "item",
     "cluster": "cluster",
@@ -167,21 +166,6 @@ def roles_of(
         if stated:
             add_roles(roles, "rater_kind", [stated.partition("=")[0].strip()])
     return {role: columns for role, columns in roles.items() if columns}
-
-
-def meanings_of(kinds: Iterable[Kind]) -> dict[str, str]:
-    """What each word of a column of verdicts was interpreted as.
-
-    Examples
-    --------
-    >>> from judgestats.data.verdict_kinds import kind_of
-    >>> meanings_of([kind_of(pd.Series(["PASS", "n/a", "FAIL"]), column="verdict")])
-    {'pass': 'pass', 'fail': 'fail', 'n/a': 'skip'}
-    """
-    found: dict[str, str] = {}
-    for kind in kinds:
-        found |= {str(w): str(m) for w, m in {**kind.codes, **kind.statuses}.items() if w != ""}
-    return found
 
 
 def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
@@ -309,36 +293,6 @@ def _sentence(about: str, roles: Mapping[str, Sequence[str]], counts: Mapping[st
     return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
 
 
-def open_question_record(question: OpenQuestionError, command: Sequence[str]) -> dict[str, Any]:
-    """The reading of a file that can be read in several ways: the question with its answers.
-
-    Parameters
-    ----------
-    question : OpenQuestionError
-    command : sequence of str
-        The words to which the options of an answer are added.
-
-    Returns
-    -------
-    dict
-        ``version``, ``status`` (ask), ``question``, and ``options`` with ``meaning``, ``command``
-        and ``preview`` (counts, then the first judgments) each.
-    """
-    return {
-        "version": VERSION,
-        "status": "ask",
-        "question": question.question,
-        "options": [
-            {
-                "meaning": answer.meaning,
-                "command": [*command, *answer.command_words()],
-                "preview": [part for part in answer.preview if part],
-            }
-            for answer in question.answers
-        ],
-    }
-
-
 _MOST_ANSWERS: Final = 3
 _MOST_TRIED: Final = 24
 _MOST_CELLS: Final = 2_000_000
@@ -357,14 +311,14 @@ _ROW_IDS = re.compile(r"(row|line|uuid|guid|hash|request)")
 _SYSTEM_WORDS = SYSTEMS | {"bot", "app", "appversion", "version", "variant", "assistant", "engine"}
 _WAYS = re.compile(r"(prompt|template|language|lang|style|format|mode|setting|temperature)")
 _RUN_WORDS = re.compile(r"(run|trial|rep|repeat|attempt|iteration|epoch)(id)?$")
-_JUDGE_WORDS = re.compile(r"(judge|grader|evaluator|annotator|rater|scorer)")
+_JUDGE_WORDS = re.compile(r"(judge|grader|evaluator|annotator|rater|scorer|review|[a-z]{3}edby$)")
 
 
 def proposed(
     source: Path | str,
     table: pd.DataFrame,
     options: TableOptions,
-    error: NoTableError | UndecidedError | RepliesError | DirectionError | FurtherQuestionError,
+    error: NoTableError | UndecidedError | RepliesError | MeaningError | FurtherQuestionError,
     read: Callable[[TableOptions], pd.DataFrame],
 ) -> InputError:
     """The question of what a table's columns hold, with the ways that read it.
@@ -375,7 +329,7 @@ def proposed(
     table : DataFrame
     options : TableOptions
         What the user said.
-    error : NoTableError, UndecidedError, RepliesError, DirectionError or FurtherQuestionError
+    error : NoTableError, UndecidedError, RepliesError, MeaningError or FurtherQuestionError
         Why this is not enough.
     read : callable
         Reads the table by options.
@@ -396,13 +350,19 @@ def proposed(
         trees = [c for c in map(str, table) if has_nested_values(table[c])]
         seeds = list(_seeds(source, with_leaves(table, trees), options))
     found = _question(source, table, seeds, error, read)
-    return _words_to_state(source, table, options) or error if found is error else found
+    is_open = found is error and not isinstance(error, MeaningError)
+    stated = _words_to_state(source, table, options) if is_open else None
+    if stated is None:
+        return found
+    column = stated.mapping["verdict"]
+    unclear = not_understood(column, pass_fail_words(counted_words(table[column])).unknown)
+    return _question(source, table, [(0.0, stated)], unclear, read)
 
 
 def _words_to_state(
     source: Path | str, table: pd.DataFrame, options: TableOptions
-) -> InputError | None:
-    """What to type where verdicts seem to be words that are not understood, if one column fits."""
+) -> TableOptions | None:
+    """The options where verdicts seem to be words that are not understood, if one column fits."""
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
     if any(v in names for v in VERDICTS):
         return None
@@ -419,9 +379,7 @@ def _words_to_state(
     stated = _stated(options, mapping=said)
     if "item_id" not in names and not options.item:
         stated = replace(stated, item=(items[0],))
-    unknown = pass_fail_words(counted_words(table[judged[0]])).unknown
-    way = f"Add {shlex.join(stated.words())}."
-    return InputError(f"{source}: {not_understood(judged[0], unknown, otherwise=way)}")
+    return stated
 
 
 def _may_be_words(column: pd.Series, name: str) -> bool:
@@ -484,6 +442,7 @@ def _question(
     heapq.heapify(queue)
     answers: dict[int, Answer] = {}
     refusals: dict[str, TableOptions] = {}
+    unclear = ""
     left = max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
     while queue and left and len(answers) < _MOST_ANSWERS:
         cost, _, options = heapq.heappop(queue)
@@ -494,9 +453,15 @@ def _question(
             further = _with_roles(open_.table, options, open_)
             for more, one in further:
                 heapq.heappush(queue, (cost + more, next(number), one))
-        except DirectionError as open_:
+        except MeaningError as open_:
+            said = shlex.join(replace(options, labels=None).words())
+            way = f"they mean: {said}".rstrip() + " "
+            unclear = unclear or open_.question.replace("they mean: ", way, 1)
             for place, way in enumerate(open_.ways):
-                stated = replace(options, values={**options.values, **way})
+                if "kind" in way and not isinstance(error, MeaningError):
+                    continue  # every column of words could be one of categories
+                told = {**options.values, **way.get("values", {})}
+                stated = replace(options, **{**way, "values": told})
                 heapq.heappush(queue, (cost + 0.1 * place, next(number), stated))
         except OpenQuestionError as asked:
             for place, answer in enumerate(asked.answers):
@@ -509,14 +474,15 @@ def _question(
         else:
             found = Answer(meaning=_meaning(options), options=options, preview=preview(frame))
             answers.setdefault(judgments_in(frame), found)
-    if not answers:
+    if not answers and not isinstance(error, MeaningError):
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error
         [(why, options)] = refusals.items()
         words = [] if options.parse else options.words()
         added = f" Add {shlex.join(words)}." if words else ""
         return InputError(why + added)
-    question = error.question if isinstance(error, DirectionError) else _UNCERTAIN
+    by_words = isinstance(error, MeaningError) or all(a.options.values for a in answers.values())
+    question = unclear if unclear and by_words else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
         question = f"{error.examples} {verb} within one {' + '.join(error.item)}. What {them}?"
@@ -532,6 +498,7 @@ def _meaning(options: TableOptions) -> str:
     parts += [f"{word} = {meaning}" for word, meaning in options.values.items()]
     parts += [f"labels are rows of {options.human}"] if options.human else []
     parts += [f"only rows of {options.judge_rows}"] if options.judge_rows else []
+    parts += [f"kind = {options.kind}"] if options.kind else []
     parts += [f"replies are {options.parse}"] if options.parse else []
     parts += [*options.wide, *(f"one row per entry of {c}" for c in options.explode)]
     return shorten_text("; ".join(parts), 100)
@@ -706,6 +673,12 @@ def _with_roles(
         yield 0.0, replace(options, item=(*key, judged))
         yield 1.0, replace(options, ignore=(*options.ignore, column))
         return
+    cells = table[column].astype(object) if column in table else pd.Series(dtype=object)
+    raters = kinds_of_raters(column, cells) if _JUDGE_WORDS.search(last_word(column)) else None
+    others = [v for k in ("human", "unknown") if raters for v in raters.kinds.get(k, ())]
+    if raters and others and "judge" in raters.kinds:
+        yield 0.0, replace(options, human=f"{column}={','.join(others)}")
+        yield 0.1, replace(options, judge_rows=raters.format_kind("judge"))
     roles = _roles(table, column)
     if labels_vary(table, key, error.names):
         roles = {"rater": 0.0} | {role: cost + 0.5 for role, cost in roles.items()}

@@ -35,7 +35,10 @@ from judgestats.data.verdict_kinds import (
     numbers_of,
 )
 from judgestats.data.vocabulary import (
+    FAIL,
+    PASS,
     STATUS_OF,
+    MeaningError,
     family,
     not_understood,
     pass_fail_words,
@@ -299,6 +302,8 @@ def coded_labels(
         counts = counted_words(people[column])
         try:
             code = _codes(str(column), counts, kind, stated, scores=scores, judged=judged)
+        except MeaningError as error:
+            raise error.at(where) from None
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         if kind is not None and kind.name == "pass-fail":
@@ -352,10 +357,12 @@ def _codes(
         own = (set(kind.codes) or {w.lower() for w in judged}) - {""}
         if own and not own & set(counts) and not set(found.verdicts) <= set(PREFERENCES):
             words = dict.fromkeys(sorted(own), "WHAT")
-            raise InputError(
+            pairs = (PASS, FAIL), (FAIL, PASS)
+            ways = [{"values": dict(zip(words, p, strict=True))} for p in pairs if len(words) == 2]
+            raise MeaningError(
                 f"{column!r} says {' and '.join(sorted(set(found.verdicts)))}, and the verdicts "
-                f"are {', '.join(words)}. Say which verdicts pass and fail: {values_option(words)}."
-            )
+                f"are {', '.join(words)}. Say what they mean: {values_option(words)}.", ways,
+            )  # fmt: skip
     if of_words:
         return empty
     if kind.name == "preference":

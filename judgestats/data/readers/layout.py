@@ -396,6 +396,8 @@ _NAMED_RUN = re.compile(
     r"(?:[\s_.\-]+(?:score|rating|grade|verdict|judg\w+|result|label|choice|winner))?",
     re.IGNORECASE,
 )
+_OF_RUNS = re.compile(r"(?:^|[\W_])(?:run|rep|repeat|trial|attempt|epoch)s?(?:$|[\W_])", re.I)
+"""A word for a run among those of a column's name."""
 _CRITERIA = {
     "accuracy", "clarity", "coherence", "completeness", "conciseness", "consistency", "correctness",
     "creativity", "depth", "engagingness", "factuality", "faithfulness", "fluency", "groundedness",
@@ -422,11 +424,26 @@ def order_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """
     by_stem: dict[str, list[str]] = {}
     for column in columns:
-        words = [w for w in re.split(r"[\s_.\-]+", column) if w]
-        rest = [w for w in words if w.casefold() not in ORDERS]
-        if len(rest) == len(words) - 1:
-            by_stem.setdefault("_".join(rest).casefold(), []).append(column)
+        if stem := stem_of_order(column):
+            by_stem.setdefault(stem, []).append(column)
+            continue
+        words = re.split(r"[\s_.\-]+", column.casefold())
+        if len(words) > 1:  # a_vs_b and b_vs_a
+            by_stem.setdefault(" ".join(sorted(words)), []).append(column)
     return next((tuple(c) for c in by_stem.values() if len(c) == 2), ())
+
+
+def stem_of_order(column: str) -> str:
+    """The name without the word for an order in it; empty where it has none.
+
+    Examples
+    --------
+    >>> stem_of_order("swapped winner"), stem_of_order("winner")
+    ('winner', '')
+    """
+    words = [w for w in re.split(r"[\s_.\-]+", column.casefold()) if w]
+    rest = [w for w in words if w not in ORDERS]
+    return "_".join(rest) if len(rest) == len(words) - 1 else ""
 
 
 def are_numbered(names: Sequence[str]) -> bool:
@@ -723,7 +740,8 @@ def shapes_of_verdicts(table: pd.DataFrame, names: Mapping[str, str]) -> Iterato
         of_systems = all(_OF_ANSWERS.search(c) for c in judges)
         roles: tuple[str, ...] = ("system", "judge") if of_systems else ("judge", "criterion")
         roles = ("criterion", "judge") if criteria_names(judges) else roles
-        roles = ("repeat", *roles) if are_numbered(judges) else roles
+        runs = are_numbered(judges) or all(map(_OF_RUNS.search, judges))
+        roles = ("repeat", *roles) if runs else roles
         for role in roles:
             yield {"wide": (f"{role}={','.join(judges)}", *labels)}
     if len(judges) == 1 and labels:

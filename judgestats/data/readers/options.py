@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from judgestats.data.verdict_kinds import KINDS
-from judgestats.data.vocabulary import check_values
+from judgestats.data.vocabulary import check_values, values_option
 from judgestats.errors import InputError
 from judgestats.protocols.base import MOST_POINTS
 
@@ -214,7 +215,9 @@ class TableOptions:
         words: list[str] = []
         for name, value in self.set_options().items():
             flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-            if isinstance(value, Mapping):
+            if name == "values":
+                words += shlex.split(values_option(value))
+            elif isinstance(value, Mapping):
                 words += [flag, ",".join(f"{k}={v}" for k, v in value.items())]
             elif name in {"wide", "rows"}:
                 words += [word for spec in value for word in (flag, spec)]

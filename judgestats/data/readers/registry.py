@@ -33,6 +33,7 @@ from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
 from judgestats.data.readers.tables import load_table, read_frame, read_table
 from judgestats.data.schema import refuse_edited, validate_parsed
+from judgestats.data.vocabulary import MeaningError
 from judgestats.errors import InputError, one_of
 from judgestats.files.guarded import NoTableError
 from judgestats.files.remote import local_file
@@ -223,11 +224,15 @@ def read_judgments(
             raise InputError(
                 f"only --reader table can be streamed, got {reader!r}. Use --stream no."
             )
-        reader, frame = _read_path(path, reader, options)
         what, source = str(path), path.name
     else:
-        reader, frame = _read_table(as_frame(path), reader, options, "the frame")
         what = source = "the frame"
+    try:
+        reader, frame = _read_any(path, reader, options)
+    except MeaningError as error:
+        where = path if isinstance(path, Path) else what
+        read = partial(_tried, path, reader)  # a log or an export, which options read again
+        raise proposed(where, pd.DataFrame(), options, error, read) from None
     attrs = {str(k): v for k, v in frame.attrs.items()}
     ends = options.scale or attrs.get("scale")
     frame, differing = with_one_label(validate_parsed(frame, what=what, scale=ends))
@@ -279,6 +284,20 @@ def is_streamed(path: Path, options: TableOptions, stream: str) -> bool:
             "leave it out."
         )
     return True
+
+
+def _read_any(path: Any, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
+    """What a file or a frame holds, and the name of its reader."""
+    if isinstance(path, Path):
+        return _read_path(path, reader, options)
+    return _read_table(as_frame(path), reader, options, "the frame")
+
+
+def _tried(path: Any, reader: str, options: TableOptions) -> pd.DataFrame:
+    """The same as it is read by some options, valid."""
+    frame = _read_any(path, reader, options)[1]
+    scale = options.scale or frame.attrs.get("scale")
+    return validate_parsed(bare(frame), what=str(path), scale=scale)
 
 
 def _read_table(

@@ -8,13 +8,14 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from judgestats.data.codes import n_levels
 from judgestats.data.readers import columns, roles
 from judgestats.data.readers.json_paths import PLACE, ROW
-from judgestats.data.readers.layout import with_paths
+from judgestats.data.readers.layout import stem_of_order, with_paths
 from judgestats.data.readers.options import TableOptions, without_options
 from judgestats.data.readers.verdicts import coded, kind_of_column
 from judgestats.data.verdict_kinds import normalize_value
@@ -41,6 +42,8 @@ class Answer:
         return list(self.words) or self.options.words()
 
 
+VERSION = 1
+"""Of the reading in JSON."""
 _WIDTH, _MOST_ANSWERS = 100, 3
 
 
@@ -62,7 +65,10 @@ class OpenQuestionError(InputError):
 
     def question_text(self, command: str) -> str:
         """The question with each answer as that command, or in Python's words for a frame."""
-        lines = [f"{self.source}: {self.question}"]
+        question = self.question
+        if isinstance(self.source, Path):  # the blank to fill is in a whole command
+            question = question.replace("what they mean: ", f"what they mean: {command} ", 1)
+        lines = [f"{self.source}: {question}"]
         for answer in self.answers:
             options = answer.options
             if isinstance(self.source, Path):
@@ -85,6 +91,37 @@ class OpenQuestionError(InputError):
         unset = {name: getattr(TableOptions(), name) for name in names}
         answers = (replace(a, options=replace(a.options, **unset)) for a in self.answers)
         return OpenQuestionError(self.source, self.question, tuple(answers))
+
+
+def question_record(refusal: InputError, command: Sequence[str]) -> dict[str, Any]:
+    """The reading of a file that was refused: the question, with its answers if any reads it.
+
+    Parameters
+    ----------
+    refusal : InputError
+    command : sequence of str
+        The words to which the options of an answer are added.
+
+    Returns
+    -------
+    dict
+        ``version``, ``status`` (ask), ``question``, and ``options`` with ``meaning``, ``command``
+        and ``preview`` (counts, then the first judgments) each.
+    """
+    is_open = isinstance(refusal, OpenQuestionError)
+    return {
+        "version": VERSION,
+        "status": "ask",
+        "question": refusal.question if is_open else str(refusal),
+        "options": [
+            {
+                "meaning": answer.meaning,
+                "command": [*command, *answer.command_words()],
+                "preview": [part for part in answer.preview if part],
+            }
+            for answer in (refusal.answers if is_open else ())
+        ],
+    }
 
 
 class FurtherQuestionError(InputError):
@@ -353,6 +390,7 @@ def check_rows(rows: Rows) -> None:
         _labels_of_rows,
         _models,
         _events,
+        _second_order,
         _numbered,
         check_row_ids,
         _copies,
@@ -571,6 +609,27 @@ def _models(rows: Rows) -> None:
         column,
         f"{column!r} names several models. Are they judges, or systems whose answers are judged?",
         {"they are judges": "judge", "they wrote the answers": "system"},
+    )
+
+
+def _second_order(rows: Rows) -> None:
+    """A column next to the verdicts that has their name and a word for an order."""
+    verdict, options = rows.verdict, rows.options
+    if not verdict or options.wide or "order" in rows.names:
+        return
+    name = "_".join(re.split(r"[\s_.\-]+", verdict.casefold()))
+    known = {*rows.names.values(), *options.ignore, *options.item, *options.factors}
+    found = [c for c in map(str, rows.table) if c not in known and stem_of_order(c) == name]
+    if len(found) != 1 or verdict in options.mapping.values():
+        return
+    both = replace(options, wide=(f"order={verdict},{found[0]}",))
+    raise rows.ask(
+        f"{found[0]!r} has the name of {verdict!r}. Is it the second order of each pair?",
+        [
+            ("both orders; verdicts name responses", both),
+            ("both orders; verdicts name places", replace(both, as_shown=True)),
+            (f"only {verdict} is judged", replace(options, ignore=(*options.ignore, found[0]))),
+        ],
     )
 
 

@@ -42,7 +42,7 @@ from judgestats.data.readers.frame import (
     systems_of_answers,
     understood_as,
 )
-from judgestats.data.readers.interpretation import meanings_of, proposed, proposed_paths, roles_of
+from judgestats.data.readers.interpretation import proposed, proposed_paths, roles_of
 from judgestats.data.readers.json_paths import (
     PLACE,
     ROW,
@@ -77,7 +77,8 @@ from judgestats.data.readers.roles import (
 )
 from judgestats.data.readers.test_logs import ragas_options
 from judgestats.data.schema import validate_parsed
-from judgestats.data.verdict_kinds import DirectionError, RepliesError, normalize_value
+from judgestats.data.verdict_kinds import RepliesError, meanings_of, normalize_value
+from judgestats.data.vocabulary import MeaningError
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
 
@@ -173,7 +174,7 @@ def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
 
 
 _OPEN = (
-    MissingRoleError, UndecidedError, RepliesError, DirectionError, row_checks.FurtherQuestionError
+    MissingRoleError, UndecidedError, RepliesError, MeaningError, row_checks.FurtherQuestionError
 )  # fmt: skip
 """Refusals after which ways that read the table are looked for."""
 

@@ -198,6 +198,8 @@ def kind_of_column(
         )
     except RepliesError as error:
         raise RepliesError(column, f"{source}: {error}") from None
+    except vocabulary.MeaningError as error:
+        raise error.at(source) from None
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     if kind.name == "pass-fail":

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from judgestats.arrays import LARGEST
-from judgestats.data.readers.interpretation import meanings_of
 from judgestats.data.readers.large.codes import Codes
 from judgestats.data.readers.large.dataset import ParquetJudgments
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.verdicts import coded, kind_line, kind_of_column
+from judgestats.data.verdict_kinds import meanings_of
 from judgestats.errors import InputError
 
 MAX_VALUES = 240
