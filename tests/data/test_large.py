@@ -149,6 +149,20 @@ def test_what_several_items_share_is_their_cluster(tmp_path, further, clusters) 
     assert js.read_judgments(tmp_path, **further)["cluster"].nunique() == clusters
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_that_varies_behind_the_sample_is_not_pooled(ending, tmp_path, monkeypatch):
+    file, n = tmp_path / f"x.{ending}", 600
+    system = ["x"] * n + ["y"] * n
+    columns = {"question_id": [*range(n)] * 2, "model": system, "judge": "j", "version": "1"}
+    frame = pd.DataFrame(columns).assign(score=[i % 5 for i in range(2 * n)])
+    (frame.to_csv if ending == "csv" else frame.to_parquet)(file, index=False)
+    monkeypatch.setattr("judgestats.data.readers.large.dataset._SAMPLE", 400)
+    with pytest.raises(InputError, match="--map item=question_id\\+model"):
+        js.read_judgments(file, stream="yes")
+    found = js.read_judgments(file, stream="yes", item=("question_id", "model"))
+    assert (found["item_id"].nunique(), found["cluster"].nunique()) == (2 * n, n)
+
+
 def test_a_score_outside_the_scale_is_refused(tmp_path) -> None:
     _file(tmp_path)
     with pytest.raises(InputError, match="outside the scale 1-7"):
@@ -253,3 +267,10 @@ def test_separated_text_that_one_pass_cannot_read_is_refused(tmp_path) -> None:
     (tmp_path / "c.csv").write_text("item,judge,score\n")
     with pytest.raises(InputError, match="no judgments"):
         read(tmp_path / "c.csv")
+
+
+def test_a_column_that_begins_with_numbers_and_ends_with_words_is_read(tmp_path) -> None:
+    n = 120_000
+    lines = [f"i{i},j,{1 if i < n - 5 else 'v2'},{i % 5}" for i in range(n)]
+    (tmp_path / "x.csv").write_text("\n".join(["item,judge,version,score", *lines]))
+    assert len(js.read_judgments(tmp_path / "x.csv", stream="yes")) == n

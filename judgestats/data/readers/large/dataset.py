@@ -20,20 +20,29 @@ import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from judgestats.data.readers.columns import (
+    PARTS,
     VERDICTS,
     answers_differ,
     are_shared,
     column_named,
+    folded,
     known_column,
     question_columns,
     resolve_columns,
 )
 from judgestats.data.readers.frame import parts_of_items, systems_of_answers
 from judgestats.data.readers.interpretation import ROLE_OF, proposed, roles_of
-from judgestats.data.readers.large.codes import Codes
+from judgestats.data.readers.large.codes import Codes, joined_column
 from judgestats.data.readers.large.shape import Shape, shape_of
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import ColumnRoles, rater_columns, rater_kinds, understand
+from judgestats.data.readers.roles import (
+    UNVARYING,
+    ColumnRoles,
+    counts_or_measures,
+    rater_columns,
+    rater_kinds,
+    understand,
+)
 from judgestats.data.readers.row_checks import (
     FurtherQuestionError,
     Rows,
@@ -53,6 +62,7 @@ from judgestats.files.tables import (
     parquet_files,
     parquet_footer,
 )
+from judgestats.files.text import command_word
 
 MAX_FILES = 100_000
 MAX_ROW_GROUP = 2 << 30
@@ -361,11 +371,9 @@ def _open_separated(path: Path, options: TableOptions) -> ParquetJudgments:
     with foreign(path, "a table"):
         separator, header = _header(path)
     shape, names = _roles(path, header, options)
-    kinds = {
-        c: pa.float64() if o in _NUMBERS else pa.string() for c, o in _sources(shape, names).items()
-    }
+    kinds = dict.fromkeys(header, pa.string())
+    kinds |= {c: pa.float64() for c, ours in _sources(shape, names).items() if ours in _NUMBERS}
     kinds |= {names[o]: pa.int64() for o in ("replicate",) if names.get(o) in header}
-    kinds |= dict.fromkeys([*options.factors, *options.item], pa.string())
     with foreign(path, "a table"):
         dataset = ds.dataset([str(path)], format=_separated(separator, [""], kinds))
         if not dataset.head(1).num_rows:
@@ -485,6 +493,9 @@ def _check_file(file: Path, wanted: set[str], plain: Mapping[str, Any]) -> int:
 
 
 _SAMPLE = 50_000
+_FEW, _SHORT = 200, 60
+"""Levels and mean length of words that may name conditions or parts of items."""
+_OF_CONDITIONS = ("judge", "temperature", "order", "cluster", "criterion", "system")
 _PLACES = 8
 """Places of the file from which the sample is taken."""
 
@@ -505,9 +516,10 @@ def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
     for name in sample.select_dtypes("category"):
         sample[name] = sample[name].astype(object)
     if opened.path.suffix.lower() in SEPARATORS:  # numbers are read as text
-        verdicts = [opened.names[r] for r in (*VERDICTS, "label") if r in opened.names]
-        verdicts = [c for c in opened.shape.sources(verdicts) if c in sample]
-        sample[verdicts] = _with_numbers(sample[verdicts])
+        texts = {c for r, c in opened.names.items() if r not in {*VERDICTS, "label"}}
+        texts = {*opened.shape.sources([*texts, *opened.item]), *opened.factors}
+        others = [c for c in sample if c not in texts]
+        sample[others] = _with_numbers(sample[others])
     table, _, people = reshaped(opened.path, sample, options, [], {}, {})
     table = table.drop(columns=list(people))
     names = opened.names
@@ -533,6 +545,11 @@ def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
             f"{further[0]}."
         )
     opened.item = understanding.item
+    all_rows = len(sample) < _SAMPLE
+    if opened.path.suffix.lower() not in SEPARATORS:
+        all_rows = len(sample) == opened.dataset.count_rows()
+    if not all_rows:
+        _check_unvarying(opened, table)
     own, opened.system = parts_of_items(table, understanding, names)
     own = (names["cluster"],) if "cluster" in names else own
     opened.cluster = own if own != opened.item else ()
@@ -546,21 +563,46 @@ def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
 
 def _shared_column(opened: ParquetJudgments, taken: Collection[str]) -> str:
     """The column whose values several items share, as memory finds it; all rows decide."""
-    item = opened.names["item_id"]
     for column in question_columns(opened.shape.columns, taken):
-        items, levels = Codes(hash), Codes(hash)
-        level_of: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        for batch in opened.batches([item, column]):
-            own, level = (codes.encode(batch.column(i)) for i, codes in enumerate((items, levels)))
-            fresh = np.flatnonzero(own >= level_of.size)
-            level_of = np.r_[level_of, np.zeros(len(items) - level_of.size, dtype=np.int64)]
-            level_of[own[fresh][::-1]] = level[fresh][::-1]
-            if (level_of[own] != level).any():
-                break
-        else:
-            if are_shared(column, len(levels), len(items)):
-                return column
+        found = _one_level_each(opened, [opened.names["item_id"]], column)
+        if found is not None and are_shared(column, *found):
+            return column
     return ""
+
+
+def _one_level_each(
+    opened: ParquetJudgments, key: Sequence[str], column: str
+) -> tuple[int, int] | None:
+    """Levels of a column and of the key's columns; None where one of the latter has several."""
+    items, levels = Codes(hash), Codes(hash)
+    level_of: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+    for batch in opened.batches(list(dict.fromkeys([*key, column]))):
+        own, level = items.encode(joined_column(batch, key)), levels.encode(batch.column(column))
+        fresh = np.flatnonzero(own >= level_of.size)
+        level_of = np.r_[level_of, np.zeros(len(items) - level_of.size, dtype=np.int64)]
+        level_of[own[fresh][::-1]] = level[fresh][::-1]
+        if (level_of[own] != level).any():
+            return None
+    return len(levels), len(items)
+
+
+def _check_unvarying(opened: ParquetJudgments, sample: pd.DataFrame) -> None:
+    """Refuse a column of words that varies within an item, but not in the sample."""
+    named = [opened.names[n] for n in _OF_CONDITIONS if n in opened.names]
+    key = [*opened.item, *named, *opened.understanding.factors]
+    for column, why in opened.understanding.unused:
+        cells = sample[column].dropna() if column in sample else sample.iloc[:0, 0]
+        words = not pd.api.types.is_numeric_dtype(cells) and not counts_or_measures(column)
+        few = words and cells.nunique() <= _FEW and cells.map(str).str.len().mean() <= _SHORT
+        if why != UNVARYING or not (few or folded(column) in PARTS):
+            continue
+        if _one_level_each(opened, list(dict.fromkeys(key)), column) is None:
+            own = command_word("+".join([*opened.item, column]))
+            raise InputError(
+                f"{opened.path}: {column!r} varies within an item, but not in the sample. If it is "
+                f"part of an item, add --map item={own}; of a condition, --factor "
+                f"{command_word(column)}; else --ignore {command_word(column)}."
+            )
 
 
 _ALL_SIZES = frozenset({"system", "label", "rater", "order", "weight"})
