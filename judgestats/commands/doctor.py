@@ -190,6 +190,8 @@ def doctor_file(arguments: Args) -> int:
         used = {theirs: ROLE_OF.get(ours, ours) for ours, theirs in named}
         used |= {t.partition(".")[0].removesuffix("[]"): o for t, o in used.items() if "." in t}
         used |= frame.attrs.get("parts", {}) | frame.attrs.get("unused", {})
+        reasons = frame.attrs.get("reasons", {})
+        used = {c: f"{role} ({reasons[c]})" if c in reasons else role for c, role in used.items()}
         columns = _columns_of(path, words["table"], used)
     for line in frame.attrs.get("understood", []):
         lines += _wrapped(line)
@@ -280,7 +282,7 @@ def column_lines(table: pd.DataFrame, used: Mapping[str, str]) -> list[str]:
     s       numbers     50%       1  -     1
     """
     rows = [("column", "kind", "filled", "values", "role", "examples")]
-    for name in sorted(table.columns, key=lambda name: used.get(str(name)) != "verdict"):
+    for name in sorted(table.columns, key=lambda n: not used.get(str(n), "").startswith("verdict")):
         column = table[name]
         kept = column.dropna()
         texts = kept.map(str)

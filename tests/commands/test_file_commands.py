@@ -1,5 +1,6 @@
 """`doctor FILE` and `demo`: what a file holds and can answer, and the answer on recorded data."""
 
+import json
 import re
 import subprocess
 import sys
@@ -53,12 +54,55 @@ def test_doctor_names_the_part_of_every_column_and_the_command_for_what_is_missi
     wide = "order=win_orig,win_swap"
     assert main(["doctor", "orders.csv", "--item", "set,item", "--wide", wide]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^set +words .* item  ", said, re.M)
-    assert re.search(r"^win_orig +numbers .* verdicts of one order ", said, re.M)
+    assert re.search(r"^set +words .* item \(stated\)  ", said, re.M)
+    assert re.search(r"^win_orig +numbers .* verdicts of one order \(stated\) ", said, re.M)
     assert "one column per order (win_orig, win_swap)" in said
     plan = f"judgestats labels plan orders.csv --wide {wide} --item set,item --labels 20"
     assert plan in " ".join(said.split())
     assert max(map(len, said.splitlines())) <= 100
+
+
+REASONS = {
+    "names": (
+        {"item_id": "i", "judge": "g", "score": 3, "human_score": 4}, (),
+        {"item_id": "by name", "score": "by name", "human_score": "by name"},
+    ),
+    "structure": (
+        {"ticket_id": "i", "model": "m", "answer": "a", "llm_rating": 3, "expert_2": 4}, (),
+        {"ticket_id": "the only id", "model": "by name, varies within items",
+         "llm_rating": "named after a judge", "expert_2": "of people, the verdict's words"},
+    ),
+    "options": (
+        {"key": "i", "worth": 3, "prompt": "p"},
+        ("--map", "item=key,score=worth", "--factor", "prompt"),
+        {"key": "stated", "worth": "stated", "prompt": "stated"},
+    ),
+    "columns of criteria": (
+        {"query": "q", "tone": 3, "clarity": 4}, (),
+        {"query": "unique question", "tone": "by the names of columns"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_doctor_shows_why_a_column_has_its_role(case, folder, capsys):
+    columns, options, reasons = REASONS[case]
+    rows = []
+    for i in range(40):
+        own = {"i": f"i{i // 2}", "m": "xy"[i % 2], "a": f"{'xy'[i % 2]} says {i // 2}",
+               "p": "uv"[i % 2], "q": f"what is {i}?", 3: 1 + i * 7 % 5,
+               4: 1 + i // 2 * 3 % 5}  # fmt: skip
+        rows.append({column: own.get(held, held) for column, held in columns.items()})
+    pd.DataFrame(rows).to_csv(folder / "t.csv", index=False)
+    assert main(["doctor", "t.csv", *options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["reading"]
+    assert {c: found["reasons"][c] for c in reasons} == reasons
+    assert set(found["reasons"]) == {c for held in found["roles"].values() for c in held}
+    main(["doctor", "t.csv", *options])
+    screen = capsys.readouterr().out
+    assert len(screen.splitlines()) <= 20
+    for column, why in reasons.items():
+        assert re.search(rf"^{column} .* \({re.escape(why)}\) ", screen, re.M)
 
 
 def test_doctor_says_what_a_log_was_understood_as(capsys):

@@ -147,6 +147,7 @@ def resolve_columns(
     taken: Iterable[str] = (),
     needs_item: bool = True,
     needs_verdict: bool = True,
+    reasons: dict[str, str] | None = None,
 ) -> dict[str, str]:
     """Which column of the file stands for which of ours.
 
@@ -160,6 +161,8 @@ def resolve_columns(
         Columns that the caller has another use for.
     needs_item, needs_verdict : bool
         Whether the absence of these is an error.
+    reasons : dict, optional
+        Takes why each column of theirs serves.
 
     Returns
     -------
@@ -179,6 +182,7 @@ def resolve_columns(
             f"repeat, {', '.join(ALIASES)} (e.g. score=my_column)."
         )
     names: dict[str, str] = {}
+    why: dict[str, str] = {} if reasons is None else reasons
     for ours, theirs in mapping.items():
         column = known_column(path, table, theirs, ours)
         before = next((o for o, c in names.items() if c == column), "")
@@ -187,7 +191,7 @@ def resolve_columns(
                 f"{path}: the column {column!r} is mapped as {before} and as {ours}. Map another "
                 f"column as {ours}, or leave it out."
             )
-        names[ours] = column
+        names[ours], why[column] = column, "stated"
     used = {*names.values(), *taken}
     by_name = {folded(c): str(c) for c in reversed(list(table.columns))}
     has_verdict = any(v in names for v in VERDICTS)
@@ -213,14 +217,15 @@ def resolve_columns(
         if hit and not (others and not _holds(table, hit)):
             names = {k: v for k, v in names.items() if k not in others} | {ours: hit}
             used.add(hit)
+            why[hit] = "by name"
     if "status" not in mapping and _is_verdict(table, names.get("status", "")):
         own = names.pop("status")
         if not any(v in names for v in VERDICTS):
-            names["verdict"] = own
+            names["verdict"], why[own] = own, "says pass and fail"
     asked = "cluster" in names
     known = "item_id" in names or (needs_item and not len(table))
     if not known and (own := _lone_id(table, used, asked=asked)):
-        names["item_id"] = own
+        names["item_id"], why[own] = own, "the only id"
         used.add(own)
     by_question = folded(names.get("cluster", "")) == "question" and "cluster" not in mapping
     if by_question and "item_id" not in names:
@@ -230,13 +235,13 @@ def resolve_columns(
     if needs_item and "item_id" not in names and verdict_named and not coded:
         texts = [c for c in map(str, table) if c not in used and names_question(c)]
         if texts and table[texts[0]].is_unique and table[texts[0]].notna().all():
-            names["item_id"] = texts[0]
+            names["item_id"], why[texts[0]] = texts[0], "unique question"
     if needs_item and "item_id" not in names:
         raise MissingRoleError(path, "items", table)
     if "cluster" not in names and "item_id" in names and (own := _question(table, names, used)):
-        names["cluster"] = own
+        names["cluster"], why[own] = own, "shared by several items"
     if not any(v in names for v in VERDICTS) and (own := _lone_verdict(table, names, used)):
-        names["verdict"] = own
+        names["verdict"], why[own] = own, "named after a judge"
         used.add(own)
     if needs_verdict and not any(v in names for v in VERDICTS):
         said = {"label": names.get("label", ""), "by": names.get("judge", "")}

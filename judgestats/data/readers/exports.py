@@ -422,6 +422,9 @@ def read_export(
         role: [p if p in around else within + _shortened(p, layout) for p in dict.fromkeys(held)]
         for role, held in roles.items()
     }
+    frame.attrs["reasons"] = dict.fromkeys(
+        (p for held in frame.attrs["roles"].values() for p in held), f"layout {layout.name}"
+    )
     return frame
 
 

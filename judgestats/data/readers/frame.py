@@ -353,6 +353,24 @@ def unused_columns(understanding: ColumnRoles) -> list[str]:
     return sentences
 
 
+def reasons_of(
+    roles: Mapping[str, Iterable[str]],
+    reasons: Mapping[str, str],
+    given: TableOptions,
+    derived: str,
+) -> dict[str, str]:
+    """Why each column has its role; what the user did not state was derived."""
+    said = [*given.mapping.values(), *given.item, *given.factors, *given.explode]
+    named = {*map(folded, (*said, *given.stated_columns))}
+    found = {}
+    for column in (c for own in roles.values() for c in own):
+        why = "stated" if column in given.stated_columns else reasons.get(column, "")
+        if why == "stated" and folded(column) not in named and not given.wide:
+            why = "place in the list" if column == PLACE else derived
+        found |= {column: why} if why else {}
+    return found
+
+
 def few_names(names: list[str]) -> str:
     """The first eight names, none longer than forty characters."""
     return ", ".join(n[:40] for n in names[:8]) + (", ..." if len(names) > 8 else "")

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from judgestats.data.readers import layout
+from judgestats.data.readers import layout, row_checks
 from judgestats.data.readers.columns import (
     ALIASES,
     PARTS,
@@ -49,15 +49,6 @@ from judgestats.data.readers.roles import (
     names_criteria,
     names_judged,
     names_part,
-)
-from judgestats.data.readers.row_checks import (
-    VERSION,
-    Answer,
-    FurtherQuestionError,
-    OpenQuestionError,
-    first_judgments,
-    judgments_in,
-    preview,
 )
 from judgestats.data.readers.verdicts import side_columns
 from judgestats.data.verdict_kinds import (
@@ -179,7 +170,7 @@ def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``version``, ``status``, ``layout``, ``sentence``, ``roles``, ``counts``,
+        ``version``, ``status``, ``layout``, ``sentence``, ``roles``, ``reasons``, ``counts``,
         ``first_judgments``, ``values``, ``unused``, ``options``, ``warnings``.
 
     Examples
@@ -197,13 +188,14 @@ def reading_of(frame: pd.DataFrame) -> dict[str, Any]:
     attrs, counts = frame.attrs, counts_of(frame)
     roles = {str(k): list(v) for k, v in attrs.get("roles", {}).items()}
     return {
-        "version": VERSION,
+        "version": row_checks.VERSION,
         "status": "ok",
         "layout": attrs.get("layout") or attrs.get("reader", "table"),
         "sentence": _sentence(str(attrs.get("about", "a table")), roles, counts),
         "roles": roles,
+        "reasons": dict(attrs.get("reasons", {})),
         "counts": counts,
-        "first_judgments": first_judgments(frame),
+        "first_judgments": row_checks.first_judgments(frame),
         "values": {str(c): dict(words) for c, words in attrs.get("values", {}).items() if words},
         "unused": {str(c): str(why) for c, why in attrs.get("unused", {}).items()},
         "options": list(attrs.get("options", ())),
@@ -318,7 +310,11 @@ def proposed(
     source: Path | str,
     table: pd.DataFrame,
     options: TableOptions,
-    error: NoTableError | UndecidedError | RepliesError | MeaningError | FurtherQuestionError,
+    error: NoTableError
+    | UndecidedError
+    | RepliesError
+    | MeaningError
+    | row_checks.FurtherQuestionError,
     read: Callable[[TableOptions], pd.DataFrame],
 ) -> InputError:
     """The question of what a table's columns hold, with the ways that read it.
@@ -344,7 +340,7 @@ def proposed(
         cells = table[error.column] if error.column in table else pd.Series(dtype=object)
         one = {"mapping": {"raw_text": error.column}, "parse": layout.protocol_of(cells)}
         seeds = [] if options.parse else [(0.0, _stated(options, **one))]
-    if isinstance(error, FurtherQuestionError):
+    if isinstance(error, row_checks.FurtherQuestionError):
         seeds = [(0.4 * place, way) for place, way in enumerate(error.ways)]
     if isinstance(error, NoTableError):
         trees = [c for c in map(str, table) if has_nested_values(table[c])]
@@ -402,7 +398,7 @@ def proposed_paths(
     """The question of which paths of a JSON document hold what; the error itself if none does."""
     leaves = leaf_paths(document)
     lists = {"", *(path[: m.start()] for path in leaves for m in re.finditer(r"\[\]", path))}
-    found_in: list[tuple[Answer, ...]] = []
+    found_in: list[tuple[row_checks.Answer, ...]] = []
     for name in sorted(lists, key=lambda p: (-p.count("[]"), not p, p)):
         inside = [p for p in leaves if p.startswith(f"{name}[]") or (not name and "[]" not in p)]
         if not inside:
@@ -419,11 +415,11 @@ def proposed_paths(
             if not name or any(p.startswith(f"{name}[]") for p in one.mapping.values())
         ]
         found = _question(source, table, seeds, error, read)
-        found_in += [found.answers] if isinstance(found, OpenQuestionError) else []
+        found_in += [found.answers] if isinstance(found, row_checks.OpenQuestionError) else []
     answers = [one for own in zip_longest(*found_in) for one in own if one]  # the first of each
     if not answers:
         return error
-    return OpenQuestionError(source, _UNCERTAIN, tuple(answers[:_MOST_ANSWERS]))
+    return row_checks.OpenQuestionError(source, _UNCERTAIN, tuple(answers[:_MOST_ANSWERS]))
 
 
 _UNCERTAIN = "which column holds what is not certain."
@@ -440,7 +436,7 @@ def _question(
     number = count()
     queue = [(cost, next(number), one) for cost, one in seeds]
     heapq.heapify(queue)
-    answers: dict[int, Answer] = {}
+    answers: dict[int, row_checks.Answer] = {}
     refusals: dict[str, TableOptions] = {}
     unclear = ""
     left = max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
@@ -454,26 +450,27 @@ def _question(
             for more, one in further:
                 heapq.heappush(queue, (cost + more, next(number), one))
         except MeaningError as open_:
-            said = shlex.join(replace(options, labels=None).words())
-            way = f"they mean: {said}".rstrip() + " "
-            unclear = unclear or open_.question.replace("they mean: ", way, 1)
+            said = ["they mean:", *map(shlex.quote, replace(options, labels=None).words()), ""]
+            unclear = unclear or open_.question.replace("they mean: ", " ".join(said), 1)
             for place, way in enumerate(open_.ways):
                 if "kind" in way and not isinstance(error, MeaningError):
                     continue  # every column of words could be one of categories
                 told = {**options.values, **way.get("values", {})}
                 stated = replace(options, **{**way, "values": told})
                 heapq.heappush(queue, (cost + 0.1 * place, next(number), stated))
-        except OpenQuestionError as asked:
+        except row_checks.OpenQuestionError as asked:
             for place, answer in enumerate(asked.answers):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), answer.options))
-        except FurtherQuestionError as asked:
+        except row_checks.FurtherQuestionError as asked:
             for place, further_options in enumerate(asked.ways):
                 heapq.heappush(queue, (cost + 0.4 * place, next(number), further_options))
         except InputError as refused:
             refusals.setdefault(str(refused), options)
         else:
-            found = Answer(meaning=_meaning(options), options=options, preview=preview(frame))
-            answers.setdefault(judgments_in(frame), found)
+            found = row_checks.Answer(
+                meaning=_meaning(options), options=options, preview=row_checks.preview(frame)
+            )
+            answers.setdefault(row_checks.judgments_in(frame), found)
     if not answers and not isinstance(error, MeaningError):
         if not isinstance(error, MissingRoleError) or len(refusals) != 1:
             return error
@@ -486,7 +483,7 @@ def _question(
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
         question = f"{error.examples} {verb} within one {' + '.join(error.item)}. What {them}?"
-    return OpenQuestionError(source, question, tuple(answers.values()))
+    return row_checks.OpenQuestionError(source, question, tuple(answers.values()))
 
 
 def _meaning(options: TableOptions) -> str:

@@ -400,6 +400,7 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         said: dict[str, Any] = {
             "about": f"a log of {reader}",
             "roles": roles,
+            "reasons": {p: f"log of {reader}" for paths in roles.values() for p in paths},
             "options": options.words(),
         }
         said["layout"] = LOGS[reader].layout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -85,12 +85,15 @@ class ColumnRoles:
     unused : tuple of (column, why)
     criterion : str
         Which of the factors distinguishes criteria; empty for none.
+    reasons : mapping of column to str
+        Why a column is part of the item or distinguishes conditions.
     """
 
     item: tuple[str, ...]
     factors: tuple[str, ...]
     unused: tuple[tuple[str, str], ...]
     criterion: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def last_word(column: str) -> str:
@@ -270,8 +273,10 @@ def understand(
         raise UndecidedError(source, open_, parts_of_key, table, names)
     listed = [*stated, *criteria, *(c for c in factors if folded(c) in CRITERIA), ""]
     return ColumnRoles(
-        item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0]
-    )
+        item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0],
+        reasons=dict.fromkeys((*item, *factors), "stated")
+        | dict.fromkeys((*parts, *criteria), "by name, varies within items"),
+    )  # fmt: skip
 
 
 def varies(base: NDArray[np.int64], column: pd.Series) -> bool:

@@ -39,6 +39,7 @@ from judgestats.data.readers.frame import (
     few_names,
     parsed_frame,
     parts_of_items,
+    reasons_of,
     systems_of_answers,
     understood_as,
 )
@@ -257,9 +258,11 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     shapes += [said] if said else []
     n_filtered = n_rows - len(table)
     ignored = [column_named(table.columns, c) for c in options.ignore]
+    reasons: dict[str, str] = {}
     names = resolve_columns(
-        source, table[~humans], mapping, taken=(*people, *ignored), needs_verdict=not options.parse
-    )
+        source, table[~humans], mapping, taken=(*people, *ignored), needs_verdict=not options.parse,
+        reasons=reasons,
+    )  # fmt: skip
     if "status" in names and "status" not in mapping and _says_done(table[names["status"]]):
         del names["status"]
     own_words: list[str] = []
@@ -381,6 +384,13 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     frame.attrs["roles"] = roles_of(
         names, understanding, systems=[*systems, *sides], wide=wide, options=options
     )  # fmt: skip
+    if (label := options.mapping.get("label", "")) and "label" not in given.mapping:
+        reasons[label] = "of people, the verdict's words"
+    reasons = dict.fromkeys((*systems, *sides), "names who answered") | reasons
+    reasons |= understanding.reasons
+    reasons |= dict.fromkeys(wide, "stated" if given.wide else "by the names of columns")
+    derived = f"layout {layout}" if layout else "unique question"
+    frame.attrs["reasons"] = reasons_of(frame.attrs["roles"], reasons, given, derived)
     frame.attrs["parts"] = {
         **served,
         **dict.fromkeys(understanding.item, "item"),
