@@ -59,7 +59,7 @@ def texts_by_code(texts: Sequence[str], codes: Ints, index: pd.Index) -> pd.Seri
     place, levels = pd.factorize(pd.Index(np.array(texts, dtype=object)[own], dtype="str"))
     codes = place[(np.cumsum(own) - 1)[codes]] if len(own) > 1 else np.zeros(len(codes), dtype=int)
     if len(levels) == 1:
-        every = pa.repeat(pa.scalar(levels[0], pa.large_string()), len(codes))
+        every = pa.repeat(levels.array.__arrow_array__()[0], len(codes))
         array = pd.array(every, dtype="str")
     else:
         array = levels.array.take(codes)

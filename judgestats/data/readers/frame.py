@@ -362,7 +362,7 @@ def reasons_of(
     """Why each column has its role; what the user did not state was derived."""
     said = [*given.mapping.values(), *given.item, *given.factors, *given.explode]
     named = {*map(folded, (*said, *given.stated_columns))}
-    found = {}
+    found: dict[str, str] = {}
     for column in (c for own in roles.values() for c in own):
         why = "stated" if column in given.stated_columns else reasons.get(column, "")
         if why == "stated" and folded(column) not in named and not given.wide:

@@ -108,18 +108,20 @@ def question_record(refusal: InputError, command: Sequence[str]) -> dict[str, An
         ``version``, ``status`` (ask), ``question``, and ``options`` with ``meaning``, ``command``
         and ``preview`` (counts, then the first judgments) each.
     """
-    is_open = isinstance(refusal, OpenQuestionError)
+    question, answers = str(refusal), ()
+    if isinstance(refusal, OpenQuestionError):
+        question, answers = refusal.question, tuple(refusal.answers)
     return {
         "version": VERSION,
         "status": "ask",
-        "question": refusal.question if is_open else str(refusal),
+        "question": question,
         "options": [
             {
                 "meaning": answer.meaning,
                 "command": [*command, *answer.command_words()],
                 "preview": [part for part in answer.preview if part],
             }
-            for answer in (refusal.answers if is_open else ())
+            for answer in answers
         ],
     }
 

@@ -518,7 +518,7 @@ def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
     if opened.path.suffix.lower() in SEPARATORS:  # numbers are read as text
         texts = {c for r, c in opened.names.items() if r not in {*VERDICTS, "label"}}
         texts = {*opened.shape.sources([*texts, *opened.item]), *opened.factors}
-        others = [c for c in sample if c not in texts]
+        others = [c for c in map(str, sample) if c not in texts]
         sample[others] = _with_numbers(sample[others])
     table, _, people = reshaped(opened.path, sample, options, [], {}, {})
     table = table.drop(columns=list(people))
