@@ -108,9 +108,9 @@ def question_record(refusal: InputError, command: Sequence[str]) -> dict[str, An
         ``version``, ``status`` (ask), ``question``, and ``options`` with ``meaning``, ``command``
         and ``preview`` (counts, then the first judgments) each.
     """
-    question, answers = str(refusal), ()
+    question, answers = str(refusal), list[Answer]()
     if isinstance(refusal, OpenQuestionError):
-        question, answers = refusal.question, tuple(refusal.answers)
+        question, answers = refusal.question, [*refusal.answers]
     return {
         "version": VERSION,
         "status": "ask",
