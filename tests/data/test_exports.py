@@ -467,3 +467,17 @@ def test_rows_of_metrics_that_models_or_ids_share_are_no_items(design, tmp_path)
     pd.DataFrame(rows).to_csv(tmp_path / "f.csv", index=False)
     with pytest.raises(InputError):
         read_judgments(tmp_path / "f.csv")
+
+
+@pytest.mark.parametrize("name", ["alpaca_eval_annotations.json", "otel_logs.jsonl"])
+def test_parquet_is_read_as_the_records_that_it_holds(name, tmp_path):
+    pd.DataFrame(load(name)).to_parquet(tmp_path / "rows.parquet")
+    found, of_file = (reading_of(read_judgments(f)) for f in
+                      (tmp_path / "rows.parquet", FOLDER / name))  # fmt: skip
+    assert found == of_file
+
+
+def test_rows_that_options_leave_out_count_no_criterion():
+    for name, n in (("correctness", 1), ("correctness,helpfulness", 2)):
+        frame = read_judgments(FOLDER / "langfuse_scores.csv", rows=(f"name={name}",))
+        assert reading_of(frame)["counts"]["criteria"] == n

@@ -22,7 +22,7 @@ from judgestats.data.readers.columns import (
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import kind_of_rater, names_model
-from judgestats.data.readers.row_checks import open_question
+from judgestats.data.readers.row_checks import open_question, stated_rows
 from judgestats.data.readers.tables import MAX_COLUMNS, read_frame
 from judgestats.errors import InputError
 from judgestats.files.text import shorten_text, text
@@ -396,7 +396,9 @@ def read_export(
                 raise _question(document, layout, options, source, out, unclear, answers)
             stated = answers[0][1]
         out, dropped = out[~rules].reset_index(drop=True), dropped + int(rules.sum())
-    frame = read_frame(out, _stated_options(out, layout, options, stated), source=source)
+    how = _stated_options(out, layout, options, stated)
+    frame = read_frame(out, how, source=source)
+    out, _, _ = stated_rows(source, out, how)
     left = f"{count_noun(dropped, 'row', 'rows')} of other events left out."
     notes = [Remark(left, "other_events", dropped)] if dropped else []
     frame.attrs["notes"] = [*notes, *frame.attrs["notes"]]

@@ -160,11 +160,11 @@ def _is_tree(value: Any) -> bool:
 
 
 def _as_json(value: Any) -> Any:
-    """A cell with lists where Parquet has arrays."""
+    """A cell with lists where Parquet has arrays, without the keys that Parquet adds as null."""
     if hasattr(value, "tolist") and not isinstance(value, (str, bytes)):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {k: _as_json(v) for k, v in value.items()}
+        return {k: _as_json(v) for k, v in value.items() if v is not None}
     return [_as_json(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 

@@ -445,6 +445,9 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     table = pd.DataFrame()
     try:
         table = load_table(path, options, further=layout_columns)
+        plain = is_parquet(path) and reader == "auto" and not options.has_table_options
+        if plain and (name := recognised(_log_of(log, table.head(SEEN)))):
+            return name, LOGS[name].read(_log_of(log, table))
         known = options.has_table_options or log.kind not in {"json", "jsonl"}
         inside = not known and any(has_nested_values(table[c]) for c in table)
         return _read_table(table, reader, options, path, asks=not inside)
@@ -462,6 +465,12 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
             if isinstance(found, OpenQuestionError):
                 raise found from None
         raise NoTableError("\n".join(filter(None, [str(error), tree_of(document)]))) from error
+
+
+def _log_of(log: Log, table: pd.DataFrame) -> Log:
+    """The rows of Parquet as the records that JSON would hold."""
+    rows = records_with_objects(table.astype(object).where(table.notna(), None))
+    return replace(log, kind="json", first=rows[0] if rows else {}, document=rows)
 
 
 def _tried_file(path: Path, options: TableOptions) -> pd.DataFrame:
