@@ -90,7 +90,7 @@ def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
     """One label per condition: judge, temperature, and further factors as ``name=value``."""
     key = ("judge", "temperature", *factors)
     codes = row_codes((frame[c] for c in key), len(frame))
-    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)  # size: conditions
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     names = [f.removeprefix("factor_") for f in factors]
     labels = [
