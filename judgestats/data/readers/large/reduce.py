@@ -343,9 +343,10 @@ def _attributes(
     first = parts[0]
     names = dict(first.columns_read)
     roles = dict(first.roles)
-    if labelled is None:
-        names.pop("label", "")
+    said = [r.description for r in parts]
+    if labelled is None and (lost := names.pop("label", "")):
         roles.pop("label", [])
+        said.append(f"{lost}: no human labels")
     scales = {r.scale for r in parts if r.is_scores}
     told = [] if labelled is None else labelled.attrs["notes"]
     return {
@@ -353,7 +354,7 @@ def _attributes(
         "columns_read": names,
         "roles": roles,
         "scale": options.scale or (scales.pop() if len(scales) == 1 else None),
-        "understood": [f"{'; '.join(r.description for r in parts)}."],
+        "understood": [f"{'; '.join(said)}."],
         "notes": [*(n for r in parts for n in r.notes), *told],
         "options": options.words(),
         "values": {first.verdict: {k: v for r in parts for k, v in r.words.items()}},
