@@ -19,7 +19,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Ints, Objects, mean_of_present
 from judgestats.data.columns import heat
-from judgestats.data.parse import ScoreArray, final_rows, first_rows, kept_rows, places_of
+from judgestats.data.parse import ScoreArray, final_rows, first_rows, places_of
 from judgestats.data.readers.columns import each_distinct
 from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.items.records import Item
@@ -352,38 +352,40 @@ def inter_judge_agreement(frame: pd.DataFrame, *, level: float) -> list[NamedRes
 def _levels(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The judgments at each level of everything but the judge, then all of them."""
     factors = [c for c in map(str, frame) if c.startswith("factor_")]
-    keys = ["temperature", *factors]
-    groups: list[tuple[Any, pd.DataFrame]] = list(frame.groupby(keys, sort=False, dropna=False))
+    groups: Any = frame.groupby(["temperature", *factors], sort=False, dropna=False)
     for key, own in groups:
         parts = [] if np.isnan(key[0]) else [heat(float(key[0]))]
         parts += [f"{c.removeprefix('factor_')}={v}" for c, v in zip(factors, key[1:], strict=True)]
         yield ", ".join(parts) or "all", own
-    if len(groups) > 1:
+    if groups.ngroups > 1:
         yield "across", frame
 
 
 def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> Result | None:
     """Of the conditions on the items that all of them judged; None where these are too few."""
     scored = "score" in own and own["score"].notna().any()
-    read = kept_rows(own, own["score"].notna() if scored else own["choice"].ne(""))
-    verdicts = read["score"] if scored else pd.factorize(read["choice"])[0]
-    cube = _cube(read, conditions, np.asarray(verdicts, dtype=float))
+    if scored:
+        verdicts = own["score"].to_numpy(float)
+    else:
+        codes, words = pd.factorize(own["choice"])
+        if (words != "").sum() > _MOST_CHOICES:
+            return None
+        verdicts = np.where(words == "", math.nan, np.arange(len(words)))[codes]
+    cube = _cube(own, conditions, verdicts)
     shared = ~np.isnan(cube).all(axis=2).any(axis=0)
     if shared.sum() < _FEWEST:
         return None
-    cluster = read["cluster"].iloc[first_rows(read["item_id"])].to_numpy(object)[shared]
+    cluster = own["cluster"].iloc[first_rows(own["item_id"])].to_numpy(object)[shared]
     common: dict[str, Any] = {"cluster": shared_clusters(cluster), "level": level}
     if scored:
         table = np.moveaxis(cube[:, shared], 0, 1)
         return stats.icc(table, form="ICC(A,1)", n_permutations=0, **common)
-    if read["choice"].nunique() > _MOST_CHOICES:
-        return None
     return stats.agreement_across_judges(cube[:, shared], **common)
 
 
-def _cube(read: pd.DataFrame, conditions: tuple[str, ...], verdicts: Floats) -> Floats:
+def _cube(own: pd.DataFrame, conditions: tuple[str, ...], verdicts: Floats) -> Floats:
     """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
-    axes = (read[name] for name in ("condition", "item_id", "order", "replicate"))
+    axes = (own[name] for name in ("condition", "item_id", "order", "replicate"))
     place, shape, (names, *_) = places_of(*axes)
     cube = np.full(shape, math.nan)
     cube.reshape(-1)[place] = verdicts

@@ -310,11 +310,14 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
     """
     own = kept_rows(frame, frame["condition"].isin(labels))
     values = own[_REPEATS].assign(score=item_values(own))
-    values = values[values["score"].notna()]
-    most = values["replicate"].nunique()
-    if len(values["order"].unique()) > 1 or (most < 2 and values["condition"].nunique() < 2):
+    read = values["score"].notna()
+    orders, repeats, conditions = (
+        values.loc[read, c].unique() for c in ("order", "replicate", "condition")
+    )
+    most = len(repeats)
+    if len(orders) > 1 or (most < 2 and len(conditions) < 2):
         return
-    array = score_array(values)
+    array = score_array(values, conditions=tuple(conditions))
     interleaved = request_order(own) != ""
     found = run_component(array.scores, cluster=array.clusters, interleaved=interleaved)
     if (found.df > 0 or most < 2) and not found.interleaved:
