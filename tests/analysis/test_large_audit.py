@@ -171,7 +171,7 @@ def near(one: object, other: object, where: str = "") -> None:
 
 def equal(one: dict, other: dict) -> None:
     """Whether two documents hold the same records, statistics, and verdicts, read alike."""
-    for part in ("counts", "roles", "values"):
+    for part in ("counts", "roles", "values", "reasons"):
         near(one["reading"][part], other["reading"][part], part)
     rows = ("name", "criterion", "condition", "system")
     near(*({"/".join(map(str, (s[k] for k in rows))): s for s in d["statistics"]}

@@ -364,9 +364,12 @@ def reasons_of(
     named = {*map(folded, (*said, *given.stated_columns))}
     found: dict[str, str] = {}
     for column in (c for own in roles.values() for c in own):
-        why = "stated" if column in given.stated_columns else reasons.get(column, "")
-        if why == "stated" and folded(column) not in named and not given.wide:
+        stated = folded(column) in named
+        why = "stated" if stated else reasons.get(column, "")
+        if why == "stated" and not stated and not given.wide:
+            of_people = column in roles.get("label", ())
             why = "place in the list" if column == PLACE else derived
+            why = "of people, the verdict's words" if of_people else why
         found |= {column: why} if why else {}
     return found
 

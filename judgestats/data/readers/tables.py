@@ -384,8 +384,6 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     frame.attrs["roles"] = roles_of(
         names, understanding, systems=[*systems, *sides], wide=wide, options=options
     )  # fmt: skip
-    if (label := options.mapping.get("label", "")) and "label" not in given.mapping:
-        reasons[label] = "of people, the verdict's words"
     reasons = dict.fromkeys((*systems, *sides), "names who answered") | reasons
     reasons |= understanding.reasons
     reasons |= dict.fromkeys(wide, "stated" if given.wide else "by the names of columns")

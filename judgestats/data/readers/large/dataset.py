@@ -414,7 +414,8 @@ def _roles(
     shape = shape_of(path, columns, options)
     ignored = [column_named(shape.columns, c) for c in options.ignore]
     taken = (*shape.people, *ignored)
-    return shape, resolve_columns(path, shape.table, shape.mapping, taken=taken)
+    names = resolve_columns(path, shape.table, shape.mapping, taken=taken, reasons=shape.reasons)
+    return shape, names
 
 
 def _sources(shape: Shape, names: Mapping[str, str]) -> dict[str, str]:
@@ -528,6 +529,7 @@ def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
     taken = {*names.values(), *opened.item, *options.factors, *options.ignore}
     if "cluster" not in names and (shared := _shared_column(opened, taken)):
         names["cluster"] = shared
+        opened.shape.reasons[shared] = "shared by several items"
     mapping = {**options.mapping, **({} if options.item else {"item_id": names["item_id"]})}
     stated = replace(options, mapping=mapping)
     read = partial(tried, opened.path, sample)
@@ -557,6 +559,9 @@ def understand_columns(opened: ParquetJudgments, options: TableOptions) -> str:
     opened.roles = roles_of(
         names, understanding, systems=systems, wide=opened.shape.wide, options=options
     )
+    reasons = dict.fromkeys(systems, "names who answered") | opened.shape.reasons
+    reasons |= {**understanding.reasons, **dict.fromkeys(opened.shape.wide, "")}
+    opened.understanding = replace(understanding, reasons=reasons)
     _check_roles(opened, sample, stated)
     return understanding.criterion
 

@@ -19,7 +19,7 @@ from judgestats.data.codes import numbered_within
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.readers.checks import repeated_note
 from judgestats.data.readers.columns import VERDICTS, Remark
-from judgestats.data.readers.frame import understood_as
+from judgestats.data.readers.frame import reasons_of, understood_as
 from judgestats.data.readers.labels import with_one_label
 from judgestats.data.readers.large import dataset
 from judgestats.data.readers.large.codes import (
@@ -280,11 +280,14 @@ def condition_frames(
     DataFrame
         As `read_large` gives it. ``attrs["frames"]`` is the number of frames.
     """
-    options = dataset.shaped_options(path, options)
+    given, options = options, dataset.shaped_options(path, options)
     found = reduce_criteria(path, options, **limits)
     labelled = labelled_judgments(path, [*found.values()], options)
     attrs = _attributes(found, labelled, options)
     first = next(iter(found.values()))
+    by_shape = "stated" if given.wide else "by the names of columns"
+    whys = {column: why or by_shape for column, why in first.understanding.reasons.items()}
+    attrs["reasons"] = reasons_of(attrs["roles"], whys, given, by_shape)
     stated = [f"rows: {text}" for text in (options.judge_rows, *options.rows) if text]
     groups = _groups(found, most_rows)
     for number, places in enumerate(groups):

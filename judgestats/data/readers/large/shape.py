@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ class Shape:
     wide : mapping of the file's column to its role
     people : tuple of str
         Columns of human labels.
+    reasons : dict of column to str
+        Takes why each has its role.
     """
 
     columns: tuple[str, ...]
@@ -41,6 +43,7 @@ class Shape:
     mapping: Mapping[str, str]
     wide: Mapping[str, str]
     people: tuple[str, ...] = ()
+    reasons: dict[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> pd.DataFrame:
