@@ -397,3 +397,30 @@ def test_labels_that_contradict_one_another_are_in_no_number_whatever_the_order_
     gains = [f.run.records["panel.gain"] for f in found]
     assert gains[0].sample.n_items == 50
     assert gains[0].estimate == gains[1].estimate
+
+
+def test_groups_of_other_items_are_asked_about(tmp_path, capsys) -> None:
+    scores = {"u": 1, "v": 3}
+    path = written(tmp_path / "g.json", {
+        m: [{"id": f"{m}{i}", "score": s + i % 3} for i in range(9)] for m, s in scores.items()
+    })  # fmt: skip
+    by_system, together, by_condition = readings(path, capsys)
+    assert by_system.groupby("author")["score"].mean().tolist() == [2, 4]
+    assert together.groupby("condition")["score"].mean().tolist() == [3]
+    assert by_condition.groupby("condition")["score"].mean().tolist() == [2, 4]
+    with pytest.raises(InputError, match=r"'@block' \(u, v \.\.\.\) names groups of id"):
+        js.read_judgments(path, item="id")
+
+
+@pytest.mark.parametrize("stream", ["yes", "no"])
+def test_criteria_of_other_items_are_not_pooled(tmp_path, capsys, stream) -> None:
+    path = tmp_path / "c.csv"
+    pd.DataFrame([
+        {"id": f"{c}{i}", "metric": c, "score": s + i % 3}
+        for c, s in (("tone", 1), ("depth", 3)) for i in range(9)
+    ]).to_csv(path, index=False)  # fmt: skip
+    assert main(["analyze", str(path), "--stream", stream, "--json", *QUICK]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["reading"]["roles"]["criterion"] == ["metric"]
+    means = {s["criterion"]: s["value"] for s in found["statistics"] if s["name"] == "mean"}
+    assert means == {"tone": 2, "depth": 4}

@@ -482,7 +482,8 @@ def _question(
     question = unclear if unclear and by_words else _UNCERTAIN
     if isinstance(error, UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
-        question = f"{error.examples} {verb} within one {' + '.join(error.item)}. What {them}?"
+        within = f"{verb} within one" if not error.groups else "names groups of"
+        question = f"{error.examples} {within} {' + '.join(error.item)}. What {them}?"
     return row_checks.OpenQuestionError(source, question, tuple(answers.values()))
 
 
@@ -677,6 +678,10 @@ def _with_roles(
         yield 0.0, replace(options, human=f"{column}={','.join(others)}")
         yield 0.1, replace(options, judge_rows=raters.format_kind("judge"))
     roles = _roles(table, column)
+    if error.groups:
+        many = len(pd.unique(table[column])) ** 2 > len(table)
+        roles |= {"cluster": 0.0 if many else 2.0, "system": 0.2, "unused": 0.5}
+        roles.pop("judge" if "judge" in error.names else "item", 0)
     if labels_vary(table, key, error.names):
         roles = {"rater": 0.0} | {role: cost + 0.5 for role, cost in roles.items()}
     for role, cost in roles.items():

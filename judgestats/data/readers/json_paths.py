@@ -97,6 +97,8 @@ def _last(path: str) -> str:
     return folded(path.rpartition(".")[2].removesuffix("[]"))
 
 
+BLOCK = "@block"
+"""Column with the key of the list that a record is from."""
 PLACE = "place"
 """Column with an entry's place in its list, from 0."""
 ROW = "#"

@@ -19,7 +19,7 @@ import pandas as pd
 from judgestats.data.columns import JUDGMENT
 from judgestats.data.readers.columns import Remark
 from judgestats.data.readers.frame import DEFAULTS, TOLD, condition_labels, parsed_frame
-from judgestats.data.readers.json_paths import projected
+from judgestats.data.readers.json_paths import BLOCK, projected
 from judgestats.errors import InputError
 from judgestats.files import guarded, records, tables
 from judgestats.files.text import shorten_text, text
@@ -431,8 +431,6 @@ ENDINGS = (
     ".sqlite3",
 )  # fmt: skip
 """Of tables; the text forms also with ``.gz`` or ``.zst``."""
-BLOCK = "@block"
-"""Column with the key of the list that a record is from."""
 _FEWEST_RECORDS = 3
 _SHARED_KEYS = 0.6
 

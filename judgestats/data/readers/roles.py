@@ -23,7 +23,7 @@ from judgestats.data.readers.columns import (
     names_id,
     nested,
 )
-from judgestats.data.readers.json_paths import leaves_of, object_in
+from judgestats.data.readers.json_paths import BLOCK, leaves_of, object_in
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
 from judgestats.results.records import CRITERIA
@@ -222,7 +222,8 @@ def understand(
     base = group_codes(table, [*own_item, *not_parts, *factors])
     system = names.get("system", "")
     parts = [system] if system and system not in own_item and varies(base, table[system]) else []
-    criteria: list[str] = []
+    grouping = [c for c in rest if folded(c) in CRITERIA and groups_items(table[c], base)]
+    criteria = list(grouping)
     for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
         if folded(column) in CRITERIA and varies(base, table[column]):
             own = _are_parts(table[column], base)  # rubrics of one item, which no other has
@@ -245,6 +246,9 @@ def understand(
     open_: list[str] = []
     for column in rest:
         if column in {*parts, *criteria}:
+            continue
+        if column == BLOCK != names.get("category") and groups_items(table[column], base):
+            open_.append(column)
             continue
         if places and (named := _entry_exclusion(table, column, base, places)) is not None:
             if named:
@@ -275,7 +279,8 @@ def understand(
     return ColumnRoles(
         item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0],
         reasons=dict.fromkeys((*item, *factors), "stated")
-        | dict.fromkeys((*parts, *criteria), "by name, varies within items"),
+        | dict.fromkeys((*parts, *criteria), "by name, varies within items")
+        | dict.fromkeys(grouping, "by name, groups items"),
     )  # fmt: skip
 
 
@@ -302,6 +307,14 @@ def labels_vary(table: pd.DataFrame, item: Sequence[str], mapping: Mapping[str, 
         return False
     base = group_codes(table, list(item))
     return varies(base, table[label]) and not varies(base, table[verdict])
+
+
+def groups_items(column: pd.Series, base: NDArray[np.int64]) -> bool:
+    """Whether a few words are of several items each, and each item has one of them."""
+    if pd.api.types.is_numeric_dtype(column) or column.isna().any() or varies(base, column):
+        return False
+    items = pd.Series(base).groupby(codes_of(_hashable(column))[0]).nunique()
+    return 1 < len(items) <= _MOST_LEVELS and bool(items.min() > 1)
 
 
 def _are_parts(column: pd.Series, base: NDArray[np.int64]) -> bool:
@@ -463,10 +476,15 @@ class UndecidedError(InputError):
             for c in columns[:4]
         )
         several = len(columns) > 1
+        self.groups = self.columns == (BLOCK,) and not varies(
+            group_codes(table, item), table[BLOCK]
+        )
         super().__init__(
             f"{source}: the column{'s' * several} {self.examples} "
             f"var{'y' if several else 'ies'} among the rows of one {' + '.join(item)}, so that "
             f"these rows may be no repetitions of one judgment."
+            if not self.groups
+            else f"{source}: {self.examples} names groups of {' + '.join(item)}."
         )
 
 
