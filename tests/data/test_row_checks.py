@@ -424,3 +424,15 @@ def test_criteria_of_other_items_are_not_pooled(tmp_path, capsys, stream) -> Non
     assert found["reading"]["roles"]["criterion"] == ["metric"]
     means = {s["criterion"]: s["value"] for s in found["statistics"] if s["name"] == "mean"}
     assert means == {"tone": 2, "depth": 4}
+
+
+@pytest.mark.parametrize("stream", ["yes", "no"])
+def test_rows_that_are_there_twice_are_refused_in_any_order(tmp_path, capsys, stream) -> None:
+    path = tmp_path / "t.csv"
+    rows = pd.DataFrame({"item": range(30), "score": [1 + i % 4 for i in range(30)]})
+    twice = pd.concat([rows, rows]).sample(frac=1, random_state=1)
+    twice.to_csv(path, index=False)
+    assert main(["analyze", str(path), "--stream", stream, *QUICK]) == 2
+    assert "30 rows" in capsys.readouterr().err
+    twice.assign(replicate=twice.groupby("item").cumcount()).to_csv(path, index=False)
+    assert main(["analyze", str(path), "--stream", stream, *QUICK]) == 0

@@ -158,7 +158,8 @@ def _split_levels(scores: NDArray[np.float64]) -> str:
 
 
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
-_MISTAKES_ENOUGH = 20
+MISTAKES_ENOUGH = 20
+"""Rows that all are wrong in one way by no accident."""
 _COPIES_ENOUGH = 30
 REPEATED_SHARE = 0.2
 """Share of the items of a condition; fewer that occur in several rows are duplicates."""
@@ -222,7 +223,7 @@ def check_table(
             out["choice"] != "", each_distinct(out["score"], "{:g}".format)
         )
         same = verdicts[both].astype(str) == out.loc[both, "label"].astype(str)
-        if len(same) >= _MISTAKES_ENOUGH and same.all() and len(set(verdicts[both])) > 1:
+        if len(same) >= MISTAKES_ENOUGH and same.all() and len(set(verdicts[both])) > 1:
             text = (
                 f"The labels ({names.get('label', 'joined')}) and the verdicts are the same in all "
                 f"{len(same):,} rows that have both. Is the label the judge's own verdict?"
@@ -258,22 +259,17 @@ def _equal_repeats(out: pd.DataFrame) -> list[str]:
 
 
 def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[str, str]) -> None:
-    """Refuse a file of which the second half repeats the first to the letter."""
+    """Refuse a file with each row twice to the letter, in whatever order."""
     n = len(table)
-    if n < _MISTAKES_ENOUGH or n % 2 or "replicate" in names:
+    if n < MISTAKES_ENOUGH or n % 2 or "replicate" in names:
         return
-    key = names["item_id"]
-    half = n // 2
-    ids = group_codes(table, [key])
-    if not np.array_equal(ids[:half], ids[half:]):
+    if (np.bincount(group_codes(table, [names["item_id"]])) % 2).any():
         return
-    first = table.iloc[:half].reset_index(drop=True)
-    second = table.iloc[half:].reset_index(drop=True)
-    if first.astype(str).equals(second.astype(str)):
+    if (np.bincount(group_codes(table, list(table))) == 2).all():
         raise InputError(
-            f"{source}: rows {half + 1:,} to {n:,} repeat rows 1 to {half:,} to the letter, as in "
-            "a file that was exported twice. Drop them; if the judge did say all of it again, "
-            "number the repetitions in a column replicate."
+            f"{source}: each of {n // 2:,} rows is there twice to the letter, as in a file that "
+            "was exported twice. Drop the copies; if the judge did say all of it again, number "
+            "the repetitions in a column replicate."
         )
 
 
@@ -386,7 +382,7 @@ def _as_shown(source: Path | str, out: pd.DataFrame, options: TableOptions) -> p
     key = ["item_id", "judge", "temperature"]
     wide = decided.assign(later=later).groupby([*key, "later"], dropna=False)["choice"].first()
     pairs = wide.unstack("later").dropna()
-    if len(pairs) < _MISTAKES_ENOUGH or pairs.shape[1] != 2:
+    if len(pairs) < MISTAKES_ENOUGH or pairs.shape[1] != 2:
         return out
     same = float((pairs[False] == pairs[True]).mean())
     first_share = float(((pairs[False] == "a") & (pairs[True] == "b")).mean())

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from judgestats.data.columns import INTERLEAVED, JUDGMENT
-from judgestats.data.readers.checks import REPEATED_SHARE
+from judgestats.data.readers.checks import MISTAKES_ENOUGH, REPEATED_SHARE
 from judgestats.data.readers.columns import holds_answers, repeats_verdict
 from judgestats.data.readers.labels import labelled_ids, unlabelled_note
 from judgestats.data.readers.large.codes import joined_column
@@ -255,6 +255,8 @@ MOST_ROWS = 2_000_000
 def equal_repeats(board: NDArray[np.uint8]) -> int:
     """Rows that judge an item again, where all say the same and only some items have several.
 
+    Also where each is there twice, as in files that were exported twice.
+
     Examples
     --------
     >>> equal_repeats(np.array([[[9, 9]], [[9, 0]]])), equal_repeats(np.array([[[9, 9]], [[8, 8]]]))
@@ -262,7 +264,8 @@ def equal_repeats(board: NDArray[np.uint8]) -> int:
     """
     sizes = np.count_nonzero(board, axis=2)
     rows = board[sizes > 1]
-    if not rows.size or sizes[sizes > 0].min() == sizes.max():
+    twice = sizes.max(initial=0) == 2 and sizes.sum() >= MISTAKES_ENOUGH
+    if not rows.size or (sizes[sizes > 0].min() == sizes.max() and not twice):
         return 0
     high, low = rows.max(axis=1), np.where(rows == 0, 255, rows).min(axis=1)
     return int(np.count_nonzero(rows)) - len(rows) if (low == high).all() else 0
