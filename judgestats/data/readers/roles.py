@@ -239,6 +239,7 @@ def understand(
     conditions = (*factors, *criteria)
     if parts or criteria:
         base = group_codes(table, [*parts_of_key, *not_parts, *conditions])
+    items = group_codes(table, parts_of_key)
     repeat = names.get("replicate", "")
     each = conditions if repeat else ()  # criteria that were columns share the id of their row
     n_rows = int(np.bincount(group_codes(table, each)).max(initial=0))
@@ -247,7 +248,7 @@ def understand(
     for column in rest:
         if column in {*parts, *criteria}:
             continue
-        if column == BLOCK != names.get("category") and groups_items(table[column], base):
+        if column == BLOCK != names.get("category") and groups_items(table[column], items):
             open_.append(column)
             continue
         if places and (named := _entry_exclusion(table, column, base, places)) is not None:
