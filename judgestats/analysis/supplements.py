@@ -310,6 +310,7 @@ def verdict_sensitivity(frame: pd.DataFrame) -> pd.DataFrame:
     if "choice" not in frame or frame["status"].eq("ok").all():
         return pd.DataFrame()
     keys = ["item_id", "order"]
+    frame = frame[[c for c in ("condition", *keys, "choice", "label") if c in frame]]
     repeated = frame.groupby(["condition", *keys], sort=False).size().max() > 1
     rows = []
     for condition, part in frame.groupby("condition", sort=False):

@@ -265,7 +265,7 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
         return
     if (np.bincount(group_codes(table, [names["item_id"]])) % 2).any():
         return
-    if (np.bincount(group_codes(table, list(table))) == 2).all():
+    if (np.bincount(group_codes(table, [*map(str, table)])) == 2).all():
         raise InputError(
             f"{source}: each of {n // 2:,} rows is there twice to the letter, as in a file that "
             "was exported twice. Drop the copies; if the judge did say all of it again, number "

@@ -434,12 +434,10 @@ def _question(
 ) -> InputError:
     """The cheapest ways that read the table, or the error."""
     number = count()
-    queue = [(cost, next(number), one) for cost, one in seeds]
-    heapq.heapify(queue)
+    queue = sorted((cost, next(number), one) for cost, one in seeds)  # a heap
     answers: dict[int, row_checks.Answer] = {}
     refusals: dict[str, TableOptions] = {}
-    unclear = ""
-    left = max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
+    unclear, left = "", max(4, min(_MOST_TRIED, _MOST_CELLS // max(1, table.size)))
     while queue and left and len(answers) < _MOST_ANSWERS:
         cost, _, options = heapq.heappop(queue)
         left -= 1
@@ -679,8 +677,8 @@ def _with_roles(
         yield 0.1, replace(options, judge_rows=raters.format_kind("judge"))
     roles = _roles(table, column)
     if error.groups:
-        many = len(pd.unique(table[column])) ** 2 > len(table)
-        roles |= {"cluster": 0.0 if many else 2.0, "system": 0.2, "unused": 0.5}
+        few = table[column].nunique() ** 2 <= len(table)
+        roles |= {"cluster": 2.0 * few, "system": 0.2, "unused": 0.5}
         roles.pop("judge" if "judge" in error.names else "item", 0)
     if labels_vary(table, key, error.names):
         roles = {"rater": 0.0} | {role: cost + 0.5 for role, cost in roles.items()}
