@@ -81,7 +81,9 @@ def _level_results(array: ScoreArray, name: str, level: float) -> list[NamedResu
     read = ~np.isnan(scores).all(axis=1)
     if not read.any():
         return []
-    scores, cluster = scores[read], array.clusters[read]
+    if not read.all():
+        scores = scores[read]
+    cluster = array.clusters[read]
     results = []
     used = levels_used(scores, cluster=cluster, level=level)
     about_levels = tuple(n for n in used.notes if n.code in {BETWEEN, NO_LEVELS})
