@@ -207,7 +207,7 @@ def constant(value: Any, size: int) -> Any:
     """A column of one value, in one byte a row where it is a text."""
     if isinstance(value, str):
         return coded(np.zeros(size, dtype=np.int8), [value])
-    return np.full(size, value, dtype={float: np.float16, int: np.int8}.get(type(value)))
+    return np.full(size, value, dtype={float: np.float32, int: np.int8}.get(type(value)))
 
 
 def leave_out_repeated(board: NDArray[np.uint8]) -> tuple[int, int]:
