@@ -315,6 +315,7 @@ def condition_frames(
         }
         yield whole
         del whole, frames  # before the next ones are made
+        pa.system_memory_pool().release_unused()  # what malloc kept of the part before
 
 
 def _groups(
