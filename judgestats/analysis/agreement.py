@@ -18,8 +18,9 @@ from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clust
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import NamedResult, condition_result
 from judgestats.arrays import Floats, Ints, Objects, mean_of_present
+from judgestats.data.codes import first_rows, places_of
 from judgestats.data.columns import heat
-from judgestats.data.parse import ScoreArray, final_rows, first_rows, places_of
+from judgestats.data.parse import ScoreArray, final_rows
 from judgestats.data.readers.columns import each_distinct
 from judgestats.data.verdict_kinds import normalize_value, score_pass_map
 from judgestats.items.records import Item

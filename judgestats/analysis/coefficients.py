@@ -13,7 +13,7 @@ import pandas as pd
 
 from judgestats import stats
 from judgestats.analysis.records import NamedResult, condition_result
-from judgestats.data.parse import first_rows
+from judgestats.data.codes import first_rows
 from judgestats.results import QUANTITIES, About, Drawing, Quantity, Results, quantity_of
 from judgestats.results import Row as ResultsRow
 from judgestats.results.quantities import PUBLIC_NAMES

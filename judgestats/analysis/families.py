@@ -13,8 +13,9 @@ import pandas as pd
 
 from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Objects
+from judgestats.data.codes import first_rows, places_of, tallied
 from judgestats.data.columns import INTERLEAVED, heat, sort_levels
-from judgestats.data.parse import ScoreArray, final_rows, first_rows, places_of, tallied
+from judgestats.data.parse import ScoreArray, final_rows
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Headline
 from judgestats.results.numbers import count_noun, is_number

@@ -17,7 +17,8 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import frame_errors, repeat_gains
 from judgestats.analysis.scores import clip_to_scale, on_one_scale, run_scales, scale_end_shares
-from judgestats.data.parse import final_rows, first_rows, kept_rows, lost_shares, score_counts
+from judgestats.data.codes import first_rows
+from judgestats.data.parse import final_rows, kept_rows, lost_shares, score_counts
 from judgestats.data.readers.frame import bare
 from judgestats.files.text import format_number
 from judgestats.protocols.base import NO_REPLY, Status

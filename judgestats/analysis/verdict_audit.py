@@ -31,7 +31,8 @@ from judgestats.analysis.validity import (
 )
 from judgestats.analysis.validity_raters import check_rates, drawn_as, panel_of_verdicts
 from judgestats.analysis.verdict_consistency import orders_shown
-from judgestats.data.parse import places_of, status_table, tallied
+from judgestats.data.codes import places_of, tallied
+from judgestats.data.parse import status_table
 from judgestats.protocols.base import NOT_UNPARSED
 from judgestats.results import About, quantity_of
 from judgestats.stats import cohen_kappa, krippendorff_alpha, mean_shift

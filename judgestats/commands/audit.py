@@ -347,7 +347,7 @@ def _frames(arguments: Args, path: Path, words: dict[str, Any]) -> Iterator[pd.D
     if table and path.exists() and is_streamed(path, options, arguments.stream):
         from judgestats.data.readers.large.reduce import condition_frames
 
-        with _asking(arguments):
+        with asking("analyze", arguments.file):
             yield from condition_frames(path, options)
     else:
         yield read_or_ask(path, arguments, {**words, "stream": arguments.stream})
@@ -541,18 +541,18 @@ def read_or_ask(path: Path, arguments: Args, words: Mapping[str, Any]) -> pd.Dat
     InputError
         The file cannot be read, or in several ways.
     """
-    with _asking(arguments):
+    with asking("analyze", arguments.file):
         return read_judgments(path, reader=arguments.reader, **words)
 
 
 @contextmanager
-def _asking(arguments: Args) -> Iterator[None]:
-    """With ``--json``, the refusal of a file is printed as the document."""
+def asking(*words: str) -> Iterator[None]:
+    """With ``--json``, the refusal of a file is printed as the document; `words` of the command."""
     try:
         yield
     except InputError as refusal:
         if console.output_options().form == "json":
-            command = ["judgestats", "analyze", arguments.file]
+            command = ["judgestats", *words]
             console.write_json({"reading": question_record(refusal, command)})
         raise
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgestats.commands.arguments import Args, given_options, reading_options
+from judgestats.commands.audit import asking
 from judgestats.commands.declarations import COMMANDS
 from judgestats.commands.options import TABLE, repeated_options
 from judgestats.data.readers.labels import with_labels, with_stated_words
-from judgestats.data.readers.row_checks import question_record
 from judgestats.errors import InputError, guard_output
 from judgestats.files.tables import is_parquet
 from judgestats.results import Results, change_outcome, change_sentences, write_results
@@ -100,13 +100,8 @@ def _drift(arguments: Args, pairs: dict[str, str]) -> Results:
             f"drift: --{of_files[0]} says how a file is read, and runs are named. Leave it out."
         )
 
-    try:
+    with asking("drift", arguments.first, arguments.second):
         first, second = _both(arguments, words)
-    except InputError as refusal:
-        if console.output_options().form == "json":
-            command = ["judgestats", "drift", arguments.first, arguments.second]
-            console.write_json({"reading": question_record(refusal, command)})
-        raise
     with announce_progress("Comparing the runs"):
         analysis = drift(
             first,

@@ -96,7 +96,7 @@ def row_codes(columns: Iterable[pd.Series], n_rows: int) -> Ints:
 
 
 def n_levels(column: pd.Series) -> int:
-    """How many different values a column holds; a missing cell is none.
+    """How many different values a column holds; a missing cell does not count.
 
     Examples
     --------
@@ -121,3 +121,58 @@ def numbered_within(codes: Ints) -> Ints:
     within = np.empty(run.size, dtype=np.int64)
     within[order] = np.arange(run.size) - np.repeat(starts, lengths)
     return within
+
+
+def places_of(*columns: pd.Series) -> tuple[Ints, tuple[int, ...], tuple[pd.Index, ...]]:
+    """The place of each row in a table over the levels of these columns, its shape and its axes.
+
+    Examples
+    --------
+    >>> place, shape, _ = places_of(pd.Series(["x", "y", "y"]), pd.Series([7, 7, 2]))
+    >>> place.tolist(), shape
+    ([0, 2, 3], (2, 2))
+    """
+    codes, levels = zip(*map(codes_of, columns), strict=True)
+    shape = tuple(map(len, levels))
+    place = np.asarray(np.ravel_multi_index(codes, shape), dtype=np.int64)
+    return place, shape, tuple(pd.Index(level) for level in levels)
+
+
+def tallied(place: Ints, size: int) -> tuple[Ints, Ints]:
+    """The different places, in order, and how many rows each has; `size` is that of the table.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in tallied(np.array([5, 1, 5]), 6)]
+    [[1, 5], [1, 2]]
+    """
+    if size > 4 * len(place):  # a sparse table is not laid out
+        return np.unique(place, return_counts=True)
+    counts = np.bincount(place, minlength=1)
+    filled = np.flatnonzero(counts)
+    return filled, counts[filled]
+
+
+def first_rows(column: pd.Series) -> Ints:
+    """The first row of each level, in order of appearance.
+
+    Examples
+    --------
+    >>> first_rows(pd.Series(["x", "y", "x"])).tolist()
+    [0, 1]
+    """
+    codes, levels = codes_of(column)
+    return first_places(codes, len(levels))
+
+
+def first_places(codes: Ints, n_codes: int) -> Ints:
+    """The first place of each code; one that does not occur has the number of places.
+
+    Examples
+    --------
+    >>> first_places(np.array([1, 0, 1]), 3).tolist()
+    [1, 0, 3]
+    """
+    first = np.full(n_codes, len(codes), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last assignment stays
+    return first

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints, Objects
-from judgestats.data.codes import codes_of
+from judgestats.data.codes import first_rows, places_of, tallied
 from judgestats.data.columns import RULES
 from judgestats.data.schema import validate_parsed, validate_raw
 from judgestats.errors import InputError, one_of
@@ -395,50 +395,6 @@ def score_array(frame: pd.DataFrame, *, conditions: tuple[str, ...] | None = Non
         clusters=frame["cluster"].iloc[first_rows(frame["item_id"])].to_numpy(object),
         conditions=chosen,
     )
-
-
-def places_of(*columns: pd.Series) -> tuple[Ints, tuple[int, ...], tuple[pd.Index, ...]]:
-    """The place of each row in a table over the levels of these columns, its shape and its axes.
-
-    Examples
-    --------
-    >>> place, shape, _ = places_of(pd.Series(["x", "y", "y"]), pd.Series([7, 7, 2]))
-    >>> place.tolist(), shape
-    ([0, 2, 3], (2, 2))
-    """
-    codes, levels = zip(*map(codes_of, columns), strict=True)
-    shape = tuple(map(len, levels))
-    place = np.asarray(np.ravel_multi_index(codes, shape), dtype=np.int64)
-    return place, shape, tuple(pd.Index(level) for level in levels)
-
-
-def tallied(place: Ints, size: int) -> tuple[Ints, Ints]:
-    """The different places, in order, and how many rows each has; `size` is that of the table.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in tallied(np.array([5, 1, 5]), 6)]
-    [[1, 5], [1, 2]]
-    """
-    if size > 4 * len(place):  # a sparse table is not laid out
-        return np.unique(place, return_counts=True)
-    counts = np.bincount(place, minlength=1)
-    filled = np.flatnonzero(counts)
-    return filled, counts[filled]
-
-
-def first_rows(column: pd.Series) -> Ints:
-    """The first row of each level, in order of appearance.
-
-    Examples
-    --------
-    >>> first_rows(pd.Series(["x", "y", "x"])).tolist()
-    [0, 1]
-    """
-    codes, levels = codes_of(column)
-    first = np.empty(len(levels), dtype=np.int64)  # size: levels
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment to a place stays
-    return first
 
 
 def score_counts(frame: pd.DataFrame) -> dict[str, Ints]:

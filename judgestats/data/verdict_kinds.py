@@ -525,6 +525,14 @@ def _undeclared(
     open_name = picked or name in {"verdict", "outcome", "result", "decision"}
     codes = given <= {"0", "1", "2"}
     if given and given <= set(PREFERENCES) and (open_name or not codes) and name not in _SCORED:
+        if "c" in given and "none" in statuses and "none" not in stated:
+            raise MeaningError(  # one of the options of a question, or no winner of a pair
+                f"the column {column!r} holds {', '.join(sorted(given))} and 'none', which may be "
+                "options of one list. Say what they mean: "
+                f"{values_option({'none': 'WHAT'})} (WHAT is tie, skip, unparsed or "
+                "error), or --kind choice.",
+                [{"kind": "choice"}, *({"values": {"none": m}} for m in ("unparsed", "skip"))],
+            )
         return _preference(words, column, stated)
     numbers = numbers_of(distinct)
     share = float(np.mean(~np.isnan(numbers))) if len(numbers) else 0.0

@@ -70,7 +70,7 @@ REASONS = {
     "structure": (
         {"ticket_id": "i", "model": "m", "answer": "a", "llm_rating": 3, "expert_2": 4}, (),
         {"ticket_id": "the only id", "model": "by name, varies within items",
-         "llm_rating": "named after a judge", "expert_2": "of people, the verdict's words"},
+         "llm_rating": "named after a judge", "expert_2": "human labels in the verdict's words"},
     ),
     "options": (
         {"key": "i", "worth": 3, "prompt": "p"},

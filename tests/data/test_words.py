@@ -270,6 +270,7 @@ def test_every_door_takes_the_mapping(tmp_path, monkeypatch, capsys):
         (["ja", "nein"], ["ja=pass,nein=fail", "ja=fail,nein=pass", "category"]),
         ([3, 4, 5, -1], ["--values=-1=unparsed", "--values=-1=missing", "--values=-1=skip"]),
         (["A", "B", "C", "D"], ["category"]),
+        (["A", "C", "none"], ["choice", "none=unparsed", "none=skip"]),
     ],
 )
 @pytest.mark.parametrize("command", ["analyze", "doctor"])

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from judgestats.data.codes import codes_of, n_levels, numbered_within, row_codes, texts_by_code
+from judgestats.data import codes
 from judgestats.data.columns import JUDGMENT, PARSED_COLUMNS
 from judgestats.data.readers.columns import (
     ALIASES,
@@ -89,9 +89,8 @@ def bare(frame: pd.DataFrame) -> pd.DataFrame:
 def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
     """One label per condition: judge, temperature, and further factors as ``name=value``."""
     key = ("judge", "temperature", *factors)
-    codes = row_codes((frame[c] for c in key), len(frame))
-    first = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)  # size: conditions
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    places = codes.row_codes((frame[c] for c in key), len(frame))
+    first = codes.first_places(places, int(places.max(initial=-1)) + 1)
     names = [f.removeprefix("factor_") for f in factors]
     labels = [
         str(judge)
@@ -99,13 +98,13 @@ def condition_labels(frame: pd.DataFrame, factors: Iterable[str]) -> pd.Series:
         + "".join(f", {n}={v}" for n, v in zip(names, levels, strict=True))
         for judge, temperature, *levels in zip(*(frame[c].iloc[first] for c in key), strict=True)
     ]
-    return texts_by_code(labels, codes, frame.index)
+    return codes.texts_by_code(labels, places, frame.index)
 
 
 def _plain_names(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
     """Names that are printed, without what would move the cursor or begin another line."""
     for column in set(frame.columns).intersection(columns):
-        names = [n for n in codes_of(frame[column])[1] if isinstance(n, str)]
+        names = [n for n in codes.codes_of(frame[column])[1] if isinstance(n, str)]
         plain = {n: p for n in names if (p := printable(n, one_line=True)) != n}
         if plain:
             frame = frame.assign(**{column: frame[column].replace(plain)})
@@ -122,14 +121,14 @@ def parsed_frame(columns: pd.DataFrame, *, factors: tuple[str, ...] = ()) -> pd.
     missing = {k: v for k, v in DEFAULTS.items() if k not in frame.columns}
     every: NDArray[np.int64] = np.zeros(len(frame), dtype=np.int64)
     texts = {v for v in missing.values() if isinstance(v, str)}
-    constant = {v: texts_by_code([v], every, frame.index) for v in texts}
+    constant = {v: codes.texts_by_code([v], every, frame.index) for v in texts}
     frame = frame.assign(**{k: constant.get(v, v) for k, v in missing.items()})
     frame = _plain_names(frame, ("judge", "condition", *factors))
     if "condition" not in frame.columns:
         frame = frame.assign(condition=condition_labels(frame, factors))
     if "replicate" not in frame.columns:
         key = (frame[c] for c in ("condition", "item_id", "order", "stage"))
-        frame["replicate"] = numbered_within(row_codes(key, len(frame)))
+        frame["replicate"] = codes.numbered_within(codes.row_codes(key, len(frame)))
     failed = frame["status"].eq("failed") & frame["transport"].eq("answered")
     frame["transport"] = frame["transport"].mask(failed, "failed")
     if "verdict_kind" not in frame.columns:
@@ -266,7 +265,7 @@ def understood_as(
     """What names an item, the judge and the repeats, and which columns are unused."""
     judge = names.get("judge")
     parts = [f"item = {' + '.join(understanding.item)}"]
-    if "cluster" in names and n_levels(frame["cluster"]) < n_levels(frame["item_id"]):
+    if "cluster" in names and codes.n_levels(frame["cluster"]) < codes.n_levels(frame["item_id"]):
         parts.append(f"cluster = {names['cluster']}")
     judge_name = options.judge or "not named"
     parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
@@ -275,10 +274,12 @@ def understood_as(
         parts.append(f"temperature = {names['temperature']}")
     if "order" in names:
         parts.append(f"order = {names['order']}")
-    if understanding.factors:
-        parts.append(f"conditions also by {' + '.join(understanding.factors)}")
+    criterion = understanding.criterion
+    parts += [f"criteria = {criterion}"] if criterion else []
+    if factors := [f for f in understanding.factors if f != criterion]:
+        parts.append(f"conditions also by {' + '.join(factors)}")
     key = (frame[c] for c in ("condition", "item_id", "order"))
-    sizes = np.bincount(row_codes(key, len(frame)))
+    sizes = np.bincount(codes.row_codes(key, len(frame)))
     low, high = int(sizes.min()), int(sizes.max())
     counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
     by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (
@@ -369,7 +370,7 @@ def reasons_of(
         if why == "stated" and not stated and not given.wide:
             of_people = column in roles.get("label", ())
             why = "place in the list" if column == PLACE else derived
-            why = "of people, the verdict's words" if of_people else why
+            why = "human labels in the verdict's words" if of_people else why
         found |= {column: why} if why else {}
     return found
 

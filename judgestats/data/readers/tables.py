@@ -393,6 +393,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         **served,
         **dict.fromkeys(understanding.item, "item"),
         **dict.fromkeys(understanding.factors, "condition"),
+        **dict.fromkeys(filter(None, [understanding.criterion]), "criterion"),
     }
     return frame
 

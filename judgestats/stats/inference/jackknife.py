@@ -18,7 +18,7 @@ MIN_CLUSTERS = 2
 
 
 def cluster_sums(values: Floats, codes: Ints, n_clusters: int = 0) -> Floats:
-    """Sums of `values` (items, or items x q) over the clusters in `codes`, or over so many."""
+    """Sums of `values` (items, or items x q) over the clusters in `codes`, or over all clusters."""
     size = n_clusters or int(codes.max(initial=-1)) + 1
     sums = [np.bincount(codes, column, minlength=size) for column in np.atleast_2d(values.T)]
     out = np.array(sums, dtype=float).reshape(len(sums), size).T

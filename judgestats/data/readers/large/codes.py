@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from judgestats.arrays import Ints
+from judgestats.data.codes import first_places
 from judgestats.data.readers.columns import joined_ids
 
 
@@ -56,9 +57,7 @@ class Codes:
         used = np.bincount(indices, minlength=len(values)).nonzero()[0]
         # First appearance decides the number, so that items keep the order of the files.
         if used.size > 1:
-            first = np.full(len(values), indices.size, dtype=np.int64)
-            first[indices[::-1]] = np.arange(indices.size - 1, -1, -1)
-            used = used[np.argsort(first[used])]
+            used = used[np.argsort(first_places(indices, len(values))[used])]
         lookup = np.full(max(len(values), 1), -1, dtype=np.int64)
         chosen = values.take(used).to_pylist()
         index, read = self._index, self._read

@@ -605,8 +605,8 @@ def _check_unvarying(opened: ParquetJudgments, sample: pd.DataFrame) -> None:
             own = command_word("+".join([*opened.item, column]))
             raise InputError(
                 f"{opened.path}: {column!r} varies within an item, but not in the sample. If it is "
-                f"part of an item, add --map item={own}; of a condition, --factor "
-                f"{command_word(column)}; else --ignore {command_word(column)}."
+                f"part of an item, add --map item={own}. If it distinguishes conditions, add "
+                f"--factor {command_word(column)}. Otherwise add --ignore {command_word(column)}."
             )
 
 

@@ -24,8 +24,8 @@ _MOST_TEXTS = 5_000
 class VerdictCode:
     """What each cell of a column says: a score, a word, or (where it is not listed) nothing.
 
-    `statuses` has the status of cells that say why there is none; `notes` name scores that are far
-    from all others; `scale` is that of cells such as 7/10.
+    `statuses` has the status of cells that say why there is no verdict. `notes` name scores that
+    are far from all others. `scale` is that of cells such as 7/10.
     """
 
     def __init__(
