@@ -61,27 +61,6 @@ def test_a_far_score_is_named_and_levels_are_skipped(value, workplace, capsys):
     assert f"f.csv: Note: 1 of 61 scores lies far from all others (1 to 9): {number(value)}" in told
 
 
-def test_far_scores_are_named_of_several_judges_in_several_rows_and_streamed(workplace, capsys):
-    other = rows(shift=1).replace(",j,", ",k,").removeprefix(HEAD)
-    (workplace / "f.csv").write_text(rows("1764273600") + other + "q98,k,0,1764273601\n")
-    named = "2 of 122 scores lie far from all others (1 to 9): 1764273600"
-    text = said(capsys, "analyze", "f.csv")
-    assert f"Care {named} in row 61, 1764273601 in row 122" in text
-    pd.read_csv("f.csv").to_parquet("f.parquet")
-    streamed = said(capsys, "analyze", "f.parquet", "--stream", "yes")
-    assert f"Care {named}, 1764273601" in streamed
-    for screen in (text, streamed):
-        assert not screen.startswith("USE")
-
-
-def test_a_low_score_among_high_ones_leaves_the_advice(workplace, capsys):
-    lines = [f"q{i},j,{t},{(7 + i % 3) if i or t else 1}\n" for i in range(80) for t in range(3)]
-    (workplace / "f.csv").write_text(HEAD + "".join(lines))
-    text = said(capsys, "analyze", "f.csv")
-    assert "1 of 240 scores lies outside the range of all others (7 to 9): 1 in row 1" in text
-    assert "may be mistakes" not in text
-
-
 @pytest.mark.parametrize("value", UNREAD)
 def test_a_score_too_large_to_compute_with_is_unread_and_named(value, workplace, capsys):
     (workplace / "f.csv").write_text(rows(value))

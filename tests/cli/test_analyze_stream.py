@@ -35,14 +35,3 @@ def test_a_folder_is_streamed(folder, capsys) -> None:
     assert list(run.conditions["n_ok"]) == [36, 36]
     assert "12 items from 12 questions were judged" in str(data.items(run))
     assert "All 72 judgments were answered and read" in str(data.exclusions(run))
-
-
-def test_a_file_is_streamed_when_asked_and_only_if_it_is_parquet_or_csv(folder, capsys) -> None:
-    text = folder.parent / "x.jsonl"
-    text.write_text('{"item": "a", "score": 1}\n')
-    assert main(["analyze", str(text), "--stream"]) == 2
-    assert "--stream reads Parquet" in capsys.readouterr().err
-    assert main(["analyze", str(folder), "--stream", "no"]) == 2
-    assert "is a folder" in capsys.readouterr().err
-    assert main(["analyze", str(folder), "--stream", "perhaps"]) == 2
-    assert "invalid choice" in capsys.readouterr().err

@@ -54,14 +54,6 @@ def test_one_sentence_and_nothing_written(workplace, capsys, words, said):
     assert not (workplace / ".judgestats").exists()
 
 
-def test_a_file_without_the_mapped_column(workplace, capsys):
-    (workplace / "i.csv").write_text("question,answer\nWhy?,Because.\n")
-    code, err = told(capsys, "run", "temperature", "--items", "i.csv", "--map", "question=prompt")
-    assert code == 2
-    assert "prompt" in err
-    assert "i.csv" in err
-
-
 class _Refusing(BaseHTTPRequestHandler):
     """A server that refuses every key, and repeats it in its message as some do."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import socket
@@ -53,18 +52,6 @@ def test_a_file_that_is_no_state_of_monitor_is_refused(folder, capsys, name, tex
     (folder / name).write_text(text)
     refused(capsys, [*MONITOR, name], f"{name} is no state of judgestats monitor")
     assert (folder / name).read_text() == text
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["analyze", "good.csv", "--seed"],
-        ["drift", "good.csv", "good.csv", "--resamples"],
-        ["labels", "plan", "good.csv", "--labels"],
-    ],
-)
-def test_a_count_or_a_seed_below_zero_is_refused(folder, capsys, words):
-    refused(capsys, [*words, "-1"], f"argument {words[-1]}: expected a whole number, 0 or above")
 
 
 @pytest.mark.parametrize(
@@ -263,13 +250,6 @@ def test_a_bad_price_file_is_refused_before_anything_is_printed(folder, capsys, 
     assert not capsys.readouterr().out
 
 
-@pytest.mark.parametrize("place", ["/proc/self/mem", "/dev/zero", "folder.json", "n" * 5000])
-def test_a_prompt_that_is_no_readable_file_is_refused(folder, capsys, place):
-    if place.startswith("/") and not os.path.lexists(place):
-        pytest.skip(f"no {place} on this system")
-    refused(capsys, ["run", "temperature", "--dry-run", "--prompt", place], place)
-
-
 def test_a_prompt_is_bounded_and_read_whatever_its_line_ends(folder, capsys):
     (folder / "long.txt").write_text("{question} {response}" + "x" * 200_000)
     words = ["run", "temperature", "--dry-run", "--prompt"]
@@ -284,14 +264,6 @@ def test_a_prompt_is_bounded_and_read_whatever_its_line_ends(folder, capsys):
         said.append(capsys.readouterr().out)
     assert "Be fair." in said[0]
     assert said[0] == said[1]
-
-
-def test_items_are_refused_when_they_are_too_many_or_too_large(folder, capsys, monkeypatch):
-    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"question\n" + b"a\n" * 1_000_001))
-    words = ["run", "temperature", "--dry-run", "--items", "bomb.csv.gz"]
-    refused(capsys, words, "bomb.csv.gz has more than 1,000,000 rows")
-    monkeypatch.setenv("JUDGESTATS_MAX_BYTES", "100kB")
-    refused(capsys, words, "bomb.csv.gz expands to more than 100,000 bytes (gzip)")
 
 
 def test_a_working_folder_that_was_removed_is_named(folder, capsys, monkeypatch):

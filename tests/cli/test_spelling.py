@@ -3,8 +3,7 @@
 import pytest
 
 from judgestats.cli import main
-from judgestats.runner import split_arguments
-from judgestats.terminal import MLFLOW, OPTIONS, as_typed, option, spelled_for
+from judgestats.terminal import spelled_for
 
 
 @pytest.fixture(autouse=True)
@@ -44,35 +43,3 @@ def test_under_mlflow_hints_are_mlflows(monkeypatch, capsys):
     assert "as in -P temperatures=0,0.5,1." in capsys.readouterr().err
     assert main(["run", "temperature", "--replicate", "1"]) == 2
     assert "Did you mean repeats?" in capsys.readouterr().err
-
-
-def test_a_dry_run_needs_no_value(capsys):
-    words = ["run", "temperature", "--dry-run", "-P", "limit=2", "--judges=sim-typical"]
-    assert main(words) == 0
-    printed = capsys.readouterr().out
-    assert "Nothing was sent" in printed
-    assert "--base-url http://localhost:8000/v1 --judges MODEL" in printed
-
-
-def test_forms_of_a_parameter():
-    same = {"limit": "5", "dry_run": "true"}
-    flags = ["dry_run"]
-    for words in (
-        ["--limit", "5", "--dry-run"],
-        ["--dry-run", "--limit=5"],
-        ["-P", "limit=5", "-Pdry_run=true"],
-        ["--dry-run", "true", "-P", "limit=5"],
-    ):
-        assert split_arguments(words, flags=flags) == same
-
-
-def test_only_hints_of_known_parameters_are_rewritten():
-    text = "Give items=... (see scale=1-5); judge 'x, T=0.5', http://h/?items=3, MLFLOW items."
-    spelled_for(OPTIONS, ["items", "scale"])
-    assert as_typed(text) == (
-        "Give --items ... (see --scale 1-5); judge 'x, T=0.5', http://h/?items=3, MLFLOW items."
-    )
-    spelled_for(MLFLOW, ["items", "scale"])
-    assert as_typed("Use items=bank.") == "Use -P items=bank."
-    assert as_typed("repeat with -P items=bank.") == "repeat with -P items=bank."
-    assert option("other", "1") == "other=1"

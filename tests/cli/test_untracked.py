@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -80,18 +79,3 @@ def test_simulated_judges_are_asked_without_the_sdk():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "1\n[]\n"
-
-
-def test_a_report_lies_in_a_folder_that_show_and_a_second_run_take(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    table(Path("my.csv"), 2)
-    words = ["analyze", "my.csv", "--track", "none", "--report", "md", "--resamples", "99"]
-    for _ in range(2):
-        assert main(words) == 0
-    first = capsys.readouterr().out
-    folder = tmp_path / "judgestats-reports" / "audit_my.csv"
-    assert {"results.json", "results.csv", "report.md"} <= {p.name for p in folder.iterdir()}
-    assert not (tmp_path / "mlruns").exists()
-    assert f"judgestats show {folder.relative_to(tmp_path)}" in first
-    assert main(["show", str(folder)]) == 0
-    assert "ICC(1,1)" in capsys.readouterr().out

@@ -1,15 +1,12 @@
 """What files and servers say reaches the terminal without controls; a password reaches nothing."""
 
-import asyncio
 import json
 
 import pandas as pd
 import pytest
 
 from judgestats.cli import main
-from judgestats.collection import collect_judgments
 from judgestats.simulated import run_server
-from tests.collection.forge import tasks_of
 from tests.collection.picky import Picky
 
 EVIL = "\x1b[2J\x1b[31m\r\nAccount: forged\x07\x9b"
@@ -97,22 +94,6 @@ def test_names_in_tables(workplace, capsys, kind):
         frame.to_parquet(path / "a.parquet", index=False)
     said = said_by(capsys, 0, "analyze", str(path), "--factor", "kind", *SMALL)
     assert "Account: forged" in said  # within a name
-
-
-def test_progress_of_batches(tmp_path, capsys):
-    async def at_once(seconds):
-        await asyncio.sleep(0)
-
-    app = Evil()
-    app.faults = type(app.faults)(batch_looks=2)
-    with run_server(app) as url:
-        tasks = tasks_of(url, items=2, replicates=2)
-        options = {"journal": tmp_path / "j.db", "progress": True, "sleep": at_once}
-        done = collect_judgments(tasks, mode="batch", **options)
-    assert done.account.answered == 4
-    said = capsys.readouterr().err
-    assert "batch batch_000001 [2J [31m Account: forged Bearer no-key-needed, " in said
-    assert all(line.isprintable() for line in said.split("\n"))
 
 
 def test_the_last_words_of_an_interrupt(capsys, monkeypatch):

@@ -47,21 +47,6 @@ def test_doctor_says_what_a_file_holds_and_can_answer_and_writes_nothing(folder,
     assert sorted(folder.iterdir()) == before
 
 
-def test_doctor_names_the_part_of_every_column_and_the_command_for_what_is_missing(folder, capsys):
-    rows = [{"set": s, "item": i, "llm": j, "win_orig": 1 + i % 2, "win_swap": 1 + i % 3 // 2}
-            for s in "xy" for i in range(10) for j in "pq"]  # fmt: skip
-    pd.DataFrame(rows).to_csv(folder / "orders.csv", index=False)
-    wide = "order=win_orig,win_swap"
-    assert main(["doctor", "orders.csv", "--item", "set,item", "--wide", wide]) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"^set +words .* item \(stated\)  ", said, re.M)
-    assert re.search(r"^win_orig +numbers .* verdicts of one order \(stated\) ", said, re.M)
-    assert "one column per order (win_orig, win_swap)" in said
-    plan = f"judgestats labels plan orders.csv --wide {wide} --item set,item --labels 20"
-    assert plan in " ".join(said.split())
-    assert max(map(len, said.splitlines())) <= 100
-
-
 REASONS = {
     "names": (
         {"item_id": "i", "judge": "g", "score": 3, "human_score": 4}, (),
@@ -115,16 +100,6 @@ def test_doctor_says_what_a_log_was_understood_as(capsys):
     )
 
 
-def test_criteria_of_one_judge_are_no_two_judges_to_compare():
-    rows = [{"item": i, "criterion": c, "score": 1 + i % 5} for i in range(30) for c in "xy"]
-    found = {q.asked: q for q in answerable(read_judgments(rows))}
-    assert not found["Comparison of judges"].answered
-    two = [{**r, "judge": j} for r in rows for j in "pq"]
-    found = {q.asked: q for q in answerable(read_judgments(two))}
-    told = "30 items under all 2 conditions of one criterion"
-    assert found["Comparison of judges"].grounds == told
-
-
 def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
     (folder / "wide.csv").write_text(
         "id,gpt,claude,annotator1\n1,3,4,5\n2,4,4,4\n3,5,3,5\n4,3,3,4\n"
@@ -135,15 +110,6 @@ def test_doctor_shows_the_columns_of_a_file_that_it_cannot_read(folder, capsys):
     assert "--wide judge=gpt,claude --wide person=annotator1" in said
     suggested = ["--wide", "judge=gpt,claude", "--wide", "person=annotator1"]
     assert main(["doctor", "wide.csv", *suggested]) == 0
-
-
-def test_what_can_be_answered_follows_from_the_data():
-    once = [{"item": i, "winner": "ab"[i % 2], "judge": j} for i in range(60) for j in "xy"]
-    found = {q.asked: q for q in answerable(read_judgments(once))}
-    assert not found["Flip rate"].answered
-    assert not found["Order consistency"].answered
-    assert found["Comparison of judges"].answered
-    assert "swapped" in found["Order consistency"].needs
 
 
 def test_demo_answers_without_mlflow_and_with_little_data():

@@ -19,9 +19,7 @@ import pytest
 from judgestats.cli import main
 from judgestats.commands import LabelFile, export_labels, read_table, write_table
 from judgestats.data.readers.labels import labelled_ids
-from judgestats.data.readers.registry import read_judgments
 from judgestats.errors import InputError
-from judgestats.files import changed_state
 from judgestats.reporting.explorer import Answer, label_server
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
@@ -51,28 +49,6 @@ def test_how_many_labels(capsys):
     assert "--rates: expected NAME=NUMBER, got 'prevalence=x'" in capsys.readouterr().err
     assert main(["labels", "plan"]) == 2
     assert "how many labels" in capsys.readouterr().err
-
-
-def test_items_are_those_that_an_audit_would_see(tmp_path, monkeypatch, capsys):
-    """A file with names of its own: the labels that are planned are read without a mapping."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(1)
-    rows = [
-        {"prompt_id": f"p{i}", "system": system, "judge_model": "j", "rating": rng.integers(1, 11)}
-        for i in range(20)
-        for system in ("one", "two")
-        for _ in range(2)
-    ]
-    pd.DataFrame(rows).to_csv("my.csv", index=False)
-    assert main(["labels", "plan", "my.csv", "--labels", "15", "--out", "labels.csv"]) == 0
-    assert "item = prompt_id + system" in capsys.readouterr().out
-    labels = read_table(Path("labels.csv"))
-    assert set(labels["item_id"]) <= {f"p{i}/{s}" for i in range(20) for s in ("one", "two")}
-    labels.assign(label="7").to_csv("done.csv", index=False)
-    read = read_judgments("my.csv", labels="done.csv")
-    assert read["label"].ne("").sum() == 30  # both judgments of each item
-    pd.DataFrame({"number": [1, 2], "word": ["a", "b"]}).to_csv("no.csv", index=False)
-    assert main(["labels", "plan", "no.csv", "--labels", "1", "--out", "more.csv"]) == 2
 
 
 def test_a_pilot_gives_the_rates_and_where_labels_tell_most(judged, capsys):
@@ -117,14 +93,6 @@ def test_a_plan_that_nobody_filled_in_says_how_to(judged, capsys):
     pairs.drop(columns="verdict").to_csv("judged.csv", index=False)
     assert main([*analyze, "--report", "none"]) == 2
     assert "collect labels.csv --choices a,b,tie\n" in capsys.readouterr().err
-
-
-def test_parts_keep_questions_together(judged, capsys):
-    assert main(["labels", "split", "judged.csv", "--cluster", "question", "--seed", "3"]) == 0
-    one, two = (pd.read_csv(f"judged.{n}.csv") for n in ("tuning", "validation"))
-    assert not set(one["question"]) & set(two["question"])
-    assert len(one) + len(two) == 200
-    assert capsys.readouterr().out.count("digest") == 2
 
 
 def test_parts_keep_questions_together_unasked_or_say_that_none_is_named(judged, capsys):
@@ -227,17 +195,8 @@ from judgestats.reporting.explorer import Answer
 file = LabelFile(Path("labels.csv"), annotator=sys.argv[1], choices=["pass", "fail"])
 print("ready", flush=True)
 sys.stdin.readline()
-for i in range(200):
+for i in range(60):
     file.save(f"i{i}", Answer("pass"))
-"""
-LOOK = """
-import sys
-from judgestats.cli import main
-from judgestats.commands import labels as labels_page
-for line in iter(sys.stdin.readline, "\\n"):
-    if line.strip() != "begin":
-        main(["monitor", line.strip(), "--state", "s.db", "--rate", "pass=verdict:pass"])
-    print("ready", flush=True)
 """
 
 
@@ -294,8 +253,8 @@ def test_labels_go_into_a_file_with_an_ending_in_capitals(judged, tmp_path):
 
 
 def test_two_processes_at_once_lose_no_label(tmp_path):
-    """What was answered "saved" is in the file: each of 2 x 200 labels."""
-    items = {"item_id": [f"i{i}" for i in range(200)], "annotator": "", "label": ""}
+    """What was answered "saved" is in the file: each of 2 x 60 labels."""
+    items = {"item_id": [f"i{i}" for i in range(60)], "annotator": "", "label": ""}
     write_table(pd.DataFrame(items), tmp_path / "labels.csv")
     both = together(LABEL, ["ann", "ben"], tmp_path)
     for process in both:
@@ -307,32 +266,13 @@ def test_two_processes_at_once_lose_no_label(tmp_path):
         assert process.returncode == 0
     export_labels(tmp_path / "labels.csv")
     given = read_table(tmp_path / "labels.csv")
-    assert len(given) == 400
-    assert given.groupby("annotator")["item_id"].nunique().to_dict() == {"ann": 200, "ben": 200}
+    assert len(given) == 120
+    assert given.groupby("annotator")["item_id"].nunique().to_dict() == {"ann": 60, "ben": 60}
     assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "labels.db"}
 
 
-def test_two_looks_at_once_are_both_kept(tmp_path):
-    """Four times two processes add a file of judgments to one state."""
-    for i in range(8):
-        stream(tmp_path / f"{i}.csv", 0.9, 400, i)
-    both = together(LOOK, ["one", "two"], tmp_path)
-    for first in (None, 0, 2, 4, 6):
-        for k, process in enumerate(both):
-            write_line(process, "begin" if first is None else f"{first + k}.csv")
-        for process in both:
-            while (line := process.stdout.readline()) != "ready\n":
-                assert line, "the process ended"
-    for process in both:
-        process.communicate("\n", timeout=60)
-        assert process.returncode == 0
-    with changed_state(tmp_path / "s.db", create=False) as state:
-        assert state.rows("SELECT count(*) FROM observation") == [(8 * 400,)]
-        assert state.periods() == [look.period for look in state.looks()] == [*range(1, 9)]
-
-
 def test_a_label_that_was_acknowledged_outlives_a_kill(tmp_path):
-    items = {"item_id": [f"i{i}" for i in range(200)], "annotator": "", "label": ""}
+    items = {"item_id": [f"i{i}" for i in range(60)], "annotator": "", "label": ""}
     write_table(pd.DataFrame(items), tmp_path / "labels.csv")
     [process] = together(
         LABEL.replace('"pass"))', '"pass")); print(i, flush=True)'), ["a"], tmp_path
@@ -529,15 +469,6 @@ def test_a_number_that_is_no_share_is_named_with_its_row(cell, tmp_path, monkeyp
     assert "one.csv, row 3: passed is" in told
     assert "a rate is of numbers from 0 to 1" in told
     assert not (tmp_path / "s.db").exists()
-
-
-def test_a_file_of_labels_keeps_its_mode(tmp_path):
-    path = tmp_path / "labels.csv"
-    write_table(pd.DataFrame({"item_id": ["1"], "annotator": "", "label": ""}), path)
-    path.chmod(0o600)
-    LabelFile(path, annotator="a1", choices=["pass", "fail"]).save("1", Answer("pass"))
-    export_labels(path)
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_stream_tells_slips_of_words_bounds_and_files(tmp_path, monkeypatch, capsys):

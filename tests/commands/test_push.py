@@ -177,10 +177,3 @@ def test_items_judged_once_are_refused(
     (tmp_path / "my.csv").write_text("trace,passed\nt0,1\nt1,0\n")
     assert _push("--to", "langfuse") == 2
     assert "no item was judged twice" in capsys.readouterr().err
-
-
-def test_a_ledger_of_another_kind_is_refused(platform: Platform, tmp_path: Path) -> None:
-    (tmp_path / "other.db").write_text("notes")
-    assert _push("--to", "langfuse", "--yes", "--ledger", "other.db") == 2
-    assert (tmp_path / "other.db").read_text() == "notes"
-    assert platform.requests == []
