@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import fewer_pairs, method_pairs
+from judgestats.analysis import method_pairs
 from judgestats.analysis.alignment import analyse
 from judgestats.protocols import Pairwise
 from judgestats.runner import load_design, run_experiment
@@ -129,18 +129,6 @@ def test_a_temperature_without_effect_is_not_made_one(workplace):
     assert all(r.p_adjusted > 0.05 for r in found["temperature.shift"].rows)
 
 
-def test_unread_verdicts_are_shown_under_both_policies(workplace):
-    given = {
-        **SMALL, "judges": "sim-unreadable", "methods": "pairwise,pointwise", "series": "pointwise",
-        "temperatures": "1", "methods_at": "1", "repeats": "2", "pairs": "24",
-    }  # fmt: skip
-    found = run_experiment(load_design("alignment"), given).analysis
-    assert not any("pairs were asked for" in text for text in found.limitations)
-    rows = found.conditions.set_index("factor_method")
-    for method in ("pairwise", "pointwise"):
-        assert rows.loc[method, "alignment_unread_as_wrong"] < rows.loc[method, "alignment"]
-
-
 def test_a_mean_of_verdicts_that_agrees_equally_often_is_told_apart_by_ranks_alone():
     """Why Friedman does not decide: a sure method and one averaged over draws, of equal credit."""
     rng = np.random.default_rng(0)
@@ -154,16 +142,6 @@ def test_a_mean_of_verdicts_that_agrees_equally_often_is_told_apart_by_ranks_alo
         rejected["ranks"] += friedman_test(table).p_value < 0.05
     assert rejected["f"] <= 7  # nominal 3
     assert rejected["ranks"] >= 55
-
-
-def test_fewer_pairs_than_asked_for_are_said(workplace):
-    design = load_design("alignment")
-    prepared = prepare(design, {"pairs": "1000"})
-    pairs = method_pairs(prepared.items)
-    assert fewer_pairs(prepared.plan, pairs) == [
-        f"1000 pairs were asked for; the items hold {len(pairs.names)} with a label."
-    ]
-    assert fewer_pairs(prepare(design, {"pairs": "all"}).plan, pairs) == []
 
 
 def test_the_paper_preset_has_the_studys_size(workplace):

@@ -92,30 +92,6 @@ def test_a_dry_run_prices_answers_and_judgments_and_sends_nothing(workplace, giv
     assert "counted as 150 tokens" in capsys.readouterr().out
 
 
-def test_head_to_tail_names_the_model_that_answers_and_judges_whatever_its_endpoint(
-    workplace, given
-):
-    with run_server(SimulatedServer()) as url, run_server(SimulatedServer()) as other:
-        outcome = run_experiment(
-            load_design("head_to_tail"),
-            {
-                **given,
-                "items": "parity.json",
-                "judges": f"sim-answerer-9@{url},sim-typical",
-                "answerers": f"sim-answerer-9@{other}",
-                "responses": "1",
-                "repeats": "2",
-            },
-        )
-    folder, _ = artifacts(workplace, outcome)
-    assert len((folder / "data" / "answers.jsonl").read_text().splitlines()) == 6
-    said = outcome.analysis.limitations
-    assert any(
-        t.startswith(f"sim-answerer-9@{url}: judge and answerer are the same model") for t in said
-    )
-    assert not any("sim-typical: judge and answerer" in t for t in said)
-
-
 def test_answers_and_judgments_go_through_batches_without_what_the_server_refuses(
     workplace, given, quick_batches
 ):

@@ -120,18 +120,6 @@ def test_each_judge_is_moved_by_what_it_was_built_to_be_moved_by(outcome):
     assert "100% in" not in words  # scores of 1-100 are not at the end of 1-10
 
 
-def test_unread_replies_are_shown_under_both_policies(workplace):
-    given = {**GIVEN, "judges": "sim-unreadable", "own": "", "pairs": "12"}
-    found = run_experiment(load_design("bias"), given).analysis
-    assert (found.conditions["unread_share"] > 0).all()
-    assert any("own answer" in str(text) for text in found.limitations)
-    left_out = found["position.sim-unreadable at T=1"]
-    neither = found["position.unread"].tests["sim-unreadable at T=1"]
-    assert neither.sample.n_items >= left_out.sample.n_items
-    complete = found["padding.complete.sim-unreadable at T=1"].sample
-    assert complete.n_items < found["instrument.padding.sim-unreadable at T=1"].sample.n_items
-
-
 def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
     assert author_of_judge("GPT-4@http://x/v1", ["gpt-4"]) == "gpt-4"
     assert author_of_judge("gpt-4o", ["gpt-4"]) == ""

@@ -60,20 +60,6 @@ def test_effort_is_found_and_its_null_is_found_null():
     assert set(analysis.conditions["factor_reasoning_effort"]) == {"none", "medium", "high"}
 
 
-def test_top_p_is_varied_beside_temperatures():
-    given = {
-        "judges": "sim-discerning",
-        "temperatures": "0.5,1",
-        "repeats": "6",
-        "vary": "top_p:1,0.6,0.2",
-    }
-    _, analysis = answer("temperature", given)
-    trend = analysis["vary.top_p.trend.page_trend_test.sim-discerning at T=1"]
-    assert trend.p_value < 0.05
-    assert analysis["spread.sim-discerning at top_p=1"].p_value < 0.2
-    assert {"curve/variance/sim-discerning at top_p=0.2"} < set(analysis.curves)
-
-
 def test_fixed_fields_stand_in_every_request():
     given = {
         "judges": "sim-typical,sim-null",

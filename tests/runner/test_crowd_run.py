@@ -105,22 +105,6 @@ def test_all_stages_are_rows_of_one_frame_and_every_pipeline_has_its_verdict(out
     assert set(pipelines["order"]) == {"ab", "ba"}
 
 
-def test_a_second_run_would_ask_for_nothing_and_the_record_is_whole(outcome):
-    _, _, frame, _, _, dry, prompts = outcome
-    assert dry.requests == 0
-    assert sum(judge.cached for judge in dry.judges) == len(frame)
-    # vanilla, removal, crowd, key points
-    assert len([name for name in prompts if name.endswith(".txt")]) == 4
-
-
-def test_every_declared_hypothesis_is_answered_or_has_nothing_to_answer(outcome):
-    found, prepared, *_ = outcome
-    answered = {r.id.split(".")[0] for r in found.results}
-    declared = {h.id for h in prepared.plan.hypotheses}
-    assert answered <= declared
-    assert declared - answered == {"selection", "repeat"}  # neither was asked for
-
-
 def test_selections_repetitions_and_sets_are_reported(workplace):
     bank = prepare(load_design("crowd"), {**SMALL}).items
     from judgestats.items import write_items

@@ -46,19 +46,6 @@ def test_wrong_values_are_told_what_is_right(name, value, said):
         parse(**{name: value})
 
 
-def test_given_beats_preset_beats_default():
-    design = runner.load_design("temperature")
-    read = runner.parse_parameters(
-        {"preset": "paper", "repeats": "3"},
-        design.parameters,
-        experiment="temperature",
-        presets=design.presets,
-    )
-    assert read.repeats == 3
-    assert len(read.temperatures) == 11
-    assert read.judges[0] == "gpt-3.5-turbo"
-
-
 def test_words_of_the_command_line():
     assert runner.split_arguments(["--base-url", "http://x", "--dry_run=true"]) == {
         "base_url": "http://x",
@@ -135,8 +122,3 @@ def test_a_wrong_default_is_no_parameter():
         runner.CommonParameters.read({"limit": "1"})
     with pytest.raises(InputError, match="seed: expected a whole number"):
         runner.CommonParameters.read({"seed": ""})
-
-
-def test_experiments_are_short_files():
-    for file in runner.project_folder("experiments").glob("*.py"):
-        assert len(file.read_text().splitlines()) <= 80, file.name

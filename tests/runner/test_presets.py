@@ -235,15 +235,6 @@ def test_a_plan_names_open_models_that_the_default_address_does_not_serve(workpl
     assert not any("does not serve" in n for n in served.notices)
 
 
-def test_other_items_are_said_to_be_other_items(sets):
-    prepared = paper("temperature", items="bank")
-    assert "This does not replicate the study." in prepared.notices[0]
-    assert not prepared.parameters["item_options"]
-    copy = paper("temperature", items="mt_bench:data/mt_bench")
-    assert [n.code for n in copy.notices] == ["wording"]
-    assert copy.parameters["item_options"]["models"] == ("gpt-4",)
-
-
 def test_study_b_reads_as_the_study_and_shows_its_omega_beside(workplace, monkeypatch):
     monkeypatch.setattr("judgestats.studies.published._SHUFFLINGS", 9)
     given = {"items": "bank", "judges": "sim-coarse", "answerers": "", "temperatures": "1"}

@@ -13,7 +13,7 @@ from judgestats.cli import main
 from judgestats.commands import COMMANDS, Args, Option, argument_texts
 from judgestats.errors import InputError
 from judgestats.results import differing_parameters, read_results
-from judgestats.tracking import open_store, run_folder
+from judgestats.tracking import open_store
 
 GIVEN = {"study": "schroeder2024"}
 """Parameters that have no default."""
@@ -131,39 +131,6 @@ def test_runs_that_differ_in_a_seed_of_the_judges_are_told_apart(workplace, caps
     assert care in " ".join(capsys.readouterr().out.split())
     found = js.drift(*ids, n_resamples=99).run.records
     assert any("request_seed (7 and 8)" in note.message for note in found.limitations)
-
-
-def test_alpha_is_logged_as_alpha_and_omega_as_that_of_the_declared_model(
-    workplace, capsys
-) -> None:
-    """Omega was alpha, whatever the model."""
-    rows = [
-        f"{i},{r},{3 + i % 5 + (r + 1) * (i % 3) * 0.4 + ((i * 7 + r * 11) % 13) / 6:.2f}"
-        for i in range(60)
-        for r in range(4)
-    ]
-    Path("s.csv").write_text("\n".join(["item,repeat,score", *rows]) + "\n")
-    words = ["analyze", "s.csv", "--report", "none", "--resamples", "99", "--json"]
-    assert main([*words, "--omega-model", "congeneric"]) == 0
-    run_id = json.loads(capsys.readouterr().out)["run_id"]
-    logged = open_store(existing=True).client.get_run(run_id).data
-    folder = Path("kept")
-    folder.mkdir()
-    results = read_results(run_folder(run_id, folder)[0] / "results.json")
-    alpha, omega = (
-        next(r for r in results.results if r.id.startswith(f"reliability.{kind}."))
-        for kind in ("alpha", "omega_congeneric")
-    )
-    assert (alpha.estimand, omega.estimand) == ("alpha", "omega_total")
-    assert logged.metrics["alpha"] == pytest.approx(alpha.estimate)
-    assert logged.metrics["omega_total"] == pytest.approx(omega.estimate)
-    assert abs(alpha.estimate - omega.estimate) > 1e-3
-    assert logged.params["analysis/omega_model"] == "congeneric"
-    assert logged.params["parameter/stream"] == "auto"
-    assert main(words) == 0
-    plain = json.loads(capsys.readouterr().out)["run_id"]
-    metrics = open_store(existing=True).client.get_run(plain).data.metrics
-    assert "omega_total" not in metrics
 
 
 @pytest.mark.parametrize("name", ["api_key", "headers.Authorization", "auth_token", "X-Api-Key"])

@@ -10,7 +10,7 @@ from judgestats.items import load_bank
 from judgestats.runner import BestOfParameters, benchmarks, load_design, run_experiment, source_name
 from judgestats.runner.prepare import prepare
 from judgestats.simulated.judges import truth
-from judgestats.stats.agreement import chance_grade_score, grade_score_items
+from judgestats.stats.agreement import chance_grade_score
 from tests.runner.report_cells import shown_by
 
 SMALL = {"resamples": "99", "report": "none", "crosscheck": "no"}
@@ -202,51 +202,3 @@ def test_the_paper_preset(workplace, name, tasks):
     if name == "omega":
         given["per_category"] = "all"
     assert len(prepare(load_design(name), given).tasks) == tasks
-
-
-def expected_grade_score(judge, units, *, temperature):
-    """Mean Grade Score of a judge whose probability of every place is known, by enumeration."""
-    by_item = {}
-    for unit in units:
-        by_item.setdefault(unit.item_id, []).append(unit)
-    expected = []
-    for rotations in by_item.values():
-        n = len(rotations)
-        chances = [
-            truth(judge).choice_probabilities(
-                [u.item.responses[i].text for i in u.shown],
-                temperature=temperature,
-                reasoning="after",
-            )
-            for u in sorted(rotations, key=lambda u: int(u.order.split("/")[0]))
-        ]
-        every = np.indices((n,) * n).reshape(n, -1).T
-        weight = np.prod([np.array(c)[every[:, s]] for s, c in enumerate(chances)], axis=0)
-        expected.append(float(weight @ grade_score_items(every)["grade_score"]))
-    return float(np.mean(expected))
-
-
-def test_grade_score_recovers_judges_of_known_position_bias(workplace):
-    given = {
-        **SMALL,
-        "judges": "sim-typical,sim-positional,sim-noisy",
-        "temperatures": "1",
-        "prompts": "1",
-        "distractor": "no",
-        "options": "3",
-        "limit": "14",
-        "repeats": "10",
-    }
-    design = load_design("grade_score")
-    units = next(iter(prepare(design, given).units.values()))
-    found = run_experiment(design, given).analysis
-    for row in found.conditions.to_dict("records"):
-        expected = expected_grade_score(row["judge"], units, temperature=1.0)
-        if row["unread_share"] == 0:  # items whose rotations were all read are no random choice
-            assert row["grade_score"] == pytest.approx(expected, abs=0.05), row["condition"]
-        assert row["least_if_read"] - 0.03 < expected < row["most_if_read"] + 0.03
-        assert row["grade_score_null_mean"] == pytest.approx(chance_grade_score(3), abs=0.02)
-    noisy = found.conditions.set_index("judge").loc["sim-noisy"]
-    assert noisy["least_if_read"] < noisy["grade_score"] < noisy["most_if_read"]
-    shown = found["preferred.sim-typical, T=1, prompt=1, unrelated=no"]
-    assert shown.details["random_choice"] == pytest.approx(1 / 3)

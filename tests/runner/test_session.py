@@ -7,19 +7,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from judgestats.analysis.audit import audit
 from judgestats.data import Condition
 from judgestats.runner import session, write_json, write_results
 from tests.null_judge.worlds import World, scored
-
-
-def test_only_packages_in_use_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "pingouin", raising=False)
-    packages = session()["packages"]
-    assert {"numpy", "pandas"} <= set(packages)
-    assert "pingouin" not in packages
 
 
 def test_results_bring_the_session_up_to_date(tmp_path: Path) -> None:

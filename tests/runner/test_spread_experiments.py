@@ -64,20 +64,6 @@ def test_reasoning_changes_one_judge_and_not_the_other(workplace):
     assert declared_are_answered("reasoning", given, found)
 
 
-def test_judges_are_paired_by_item_and_the_published_tests_stand_beside(workplace):
-    given = {**SMALL, "judges": "sim-typical,sim-discerning,sim-null", "temperatures": "0.5"}
-    found = run_experiment(load_design("judges"), given).analysis
-    judged = judged_items("judges", given)
-    rows = {(r.a, r.b): r for r in found["ratio.T=0.5"].rows}
-    for (a, b), row in rows.items():
-        expected = variance_of(a, judged, temperature=0.5) / variance_of(b, judged, temperature=0.5)
-        assert holds(row, expected), (a, b)
-    roles = {r.id: r.role for r in found.results}
-    assert roles["spread.T=0.5"] == "primary"
-    assert roles["published.kruskal.T=0.5"] == roles["published.mann_whitney.T=0.5"] == "replicated"
-    assert declared_are_answered("judges", given, found)
-
-
 def test_bundled_guidelines_refuse_another_scale(workplace):
     with pytest.raises(InputError, match="written for the scale 1-10"):
         prepare(load_design("guidelines"), {"scale": "1-5"})
@@ -117,32 +103,6 @@ def test_strata_differ_in_one_thing_only():
     assert [s.name for s in strata] == ["x at T=0.5", "x at T=1", "y at T=0.5", "y at T=1"]
     assert strata_of(cells, vary="judge")[0].name == "T=0.5 and n"
     assert strata_of(cells[cells["judge"] == "x"], vary="judge") == ()
-
-
-def test_the_default_judges_are_told_apart_and_a_test_is_told_by_its_adjusted_p(workplace):
-    given = {"resamples": "199", "report": "none", "temperatures": "0.3,1", "repeats": "6"}
-    outcome = run_experiment(load_design("judges"), given)
-    found, judged = outcome.analysis, judged_items("judges", given)
-    for where in ("T=0.3", "T=1"):
-        assert found[f"spread.{where}"].p_value < 0.05
-        rows = {(r.a, r.b): r for r in found[f"ratio.{where}"].rows}
-        truth = [
-            variance_of(judge, judged, temperature=float(where.removeprefix("T=")))
-            for judge in ("sim-noisy", "sim-typical")
-        ]
-        noisy = rows["sim-noisy", "sim-typical"]
-        if where == "T=1":  # one item holds 57 % of the scatter
-            assert noisy.interval is None
-            assert [note.code for note in noisy.notes] == ["not_estimable"]
-        else:
-            assert holds(noisy, truth[0] / truth[1])
-        assert truth[0] / truth[1] > 4
-    adjusted = found["spread.family"].p_adjusted
-    assert found.records()["spread.T=1"].p_adjusted == adjusted["T=1"]
-    alone = found["spread.T=1"].replace(p_value=0.04)
-    text = alone.sentence(p_adjusted=0.08)
-    assert "speak against" not in text
-    assert "adjusted for the other tests of its family it does not" in text
 
 
 def test_equality_is_told_only_where_all_pairs_are_shown_equivalent():

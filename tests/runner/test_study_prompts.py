@@ -67,26 +67,6 @@ def test_a_dry_run_prints_the_request_of_the_first_item_to_the_byte(
     assert document["wording"].startswith("Prompts: the study's text, read from core.py lines")
 
 
-@pytest.mark.parametrize(
-    ("experiment", "factor"), [("guidelines", "guideline"), ("reasoning", "reasoning")]
-)
-def test_every_level_sends_the_request_of_its_own_file(
-    capsys: pytest.CaptureFixture[str], experiment: str, factor: str
-) -> None:
-    run = pointwise(experiment, temperatures="0.5")
-    arguments = ["--preset", "paper", "--dry-run", "true", "--json", "--temperatures", "0.5"]
-    files = ["--study_files", str(STANDINS / "llmasjudge"), "--judges", "sim-typical"]
-    items = ["--items", str(STANDINS / "pointwise.jsonl")]
-    assert main(["run", experiment, *arguments, *files, *items]) == 0
-    records = json.loads(capsys.readouterr().out)["requests"]
-    for condition, record in zip(run.conditions, records, strict=True):
-        level = condition.factors[factor]
-        method = f"pointwise/{level}/none" if factor == "guideline" else f"pointwise/none/{level}"
-        row = EXPECTED[method, "s1"]
-        for name in ("method", "messages_sha256", "tool_sha256", "tool_choice", "params"):
-            assert record[name] == row[name]
-
-
 def test_the_bytes_on_the_wire_are_those_of_the_study() -> None:
     run = pointwise("temperature", temperatures="0,0.5")
     [_, condition] = run.conditions
@@ -402,31 +382,6 @@ def option_rows(n: int) -> list[dict[str, object]]:
          "responses": [{"turns": [f"option {k} of {i}"], "author": str(k)} for k in range(3)]}
         for i in range(n)
     ]  # fmt: skip
-
-
-def test_a_simulated_judge_ignores_wording(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    items = [
-        {"id": f"s{i}", "question": f"Question {i}?", "response": f"Answer {i} {'of words ' * i}"}
-        for i in range(40)
-    ]
-    Path("items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
-    monkeypatch.setattr("judgestats.runner.study_prompts.bundled_prompts", lambda: ())
-    arguments = ["--preset", "paper", "--wording", "both", "--items", "items.jsonl", "--json"]
-    arguments += ["--study-files", str(STANDINS / "llmasjudge"), "--judges", "sim-null"]
-    arguments += ["--temperatures", "1", "--reasoning", "none,before", "--repeats", "50"]
-    arguments += ["--report", "none", "--crosscheck", "no", "--resamples", "99"]
-    assert main(["run", "reasoning", *arguments]) == 0
-    assert "same direction and equivalent within the margin in 1." in capsys.readouterr().out
-
-
-def test_where_paper_and_code_differ_is_said() -> None:
-    [_, conflict] = [n for n in prepared("crowd", items="bank").notices if "preset" not in n[:9]][
-        :2
-    ]
-    assert "gpt-4o at T = 0.1" in conflict
 
 
 @pytest.mark.parametrize("method", ["pairwise", "pairwise-before"])

@@ -32,12 +32,6 @@ def test_the_draw_is_seeded_and_of_the_asked_size():
     assert {u.item_id for u in once} != {u.item_id for u in draw_units(units, per_item=2, seed=2)}
 
 
-def test_further_items_do_not_change_the_draw_of_the_others():
-    few = draw_units(Pointwise().units(items(3)), per_item=1, seed=0)
-    more = draw_units(Pointwise().units(items(9)), per_item=1, seed=0)
-    assert {u.item_id for u in few} <= {u.item_id for u in more}
-
-
 def test_two_things_of_one_name_are_refused():
     units = Pointwise().units(items(1, 1)) * 2
     with pytest.raises(InputError, match="both called"):

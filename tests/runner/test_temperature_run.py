@@ -109,47 +109,12 @@ def test_more_replicates_pay_only_for_what_is_new(workplace):
     assert (account["cached"], account["answered"]) == (20, 10)
 
 
-def test_unread_replies_are_statuses_and_a_limitation(workplace):
-    given = {**SMALL, "judges": "sim-unreadable", "temperatures": "0.5,1", "repeats": "4"}
-    found = run_experiment(load_design("temperature"), given).analysis
-    assert (found.conditions["unread_share"] > 0.05).all()
-    assert any("were not parsed" in text for text in found.limitations)
-    assert found.conditions["mean"].between(1, 10).all()
-
-
 def test_the_dry_run_sends_nothing_and_leaves_no_run(workplace, capsys):
     assert run_experiment(load_design("temperature"), {"dry_run": "true"}) is None
     said = capsys.readouterr().out
     assert "Nothing was sent" in said
     assert not (workplace / ".judgestats").exists()
     assert not runs(workplace)
-
-
-def test_the_summary_comes_in_the_promised_order(workplace, capsys):
-    words = ["run", "temperature", "--judges", "sim-typical", "--temperatures", "0.5,1"]
-    words += ["--repeats", "2", "--limit", "6", "--resamples", "99", "--report", "none"]
-    assert main(words) == 0
-    said = capsys.readouterr().out
-    assert len(said.splitlines()) <= 24
-    assert max(map(len, said.splitlines())) <= 100
-    assert said.startswith("CANNOT TELL  T=0.5, T=1, to score single answers: ")
-    parts = ["SIMULATED", "SEM (points)", "Care  ", "judgestats show", "mlflow ui"]
-    places = [said.index(p) for p in parts]
-    assert places == sorted(places)
-    assert main([*words, "--all"]) == 0
-    said = capsys.readouterr().out
-    parts = [
-        "SIMULATED",
-        "OPENAI_API_KEY",
-        "--base-url http",
-        "Account:",
-        "Conditions (sim-typical):",
-        "MLflow run",
-    ]
-    places = [said.index(p) for p in parts]
-    assert places == sorted(places)
-    assert "compare-runs?runs=" in said
-    assert "report under Artifacts" not in said  # none was made
 
 
 @pytest.mark.parametrize(("traces", "statuses"), [("on", ["FAILED"]), ("off", [])])
