@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from judgestats.collection import journal_file
 from judgestats.collection.journal_file import BATCH_SCHEMA, BatchStore, split_keys
@@ -42,7 +41,9 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
     if version < 4:
         add_tables(db, LEDGER_SCHEMA)
     if version < 5:
-        _checksums(db)
+        db.execute("ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
+        db.create_function("row_checksum", -1, lambda key, *row: journal_file.checksum(key, row))
+        db.execute(f"UPDATE answers SET checksum = row_checksum(key, {journal_file.COLUMNS})")  # noqa: S608
     if version < 6:
         add_tables(db, journal_file.FACTS_SCHEMA)
         if version < 5:  # 0.1.0 read by its own rules
@@ -50,13 +51,6 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
     if version in {4, 5}:
         db.execute("ALTER TABLE ledger ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
         sign_lines(db)
-
-
-def _checksums(db: sqlite3.Connection) -> None:
-    """Rows of before get theirs as they stand."""
-    db.execute("ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''")
-    db.create_function("row_checksum", -1, lambda key, *values: journal_file.checksum(key, values))
-    db.execute(f"UPDATE answers SET checksum = row_checksum(key, {journal_file.COLUMNS})")  # noqa: S608
 
 
 def _answers_of_2(db: sqlite3.Connection) -> None:
@@ -137,7 +131,6 @@ class Journal:
 
     def __init__(self, path: str | Path | None) -> None:
         self.path = None if path is None else Path(path)
-        self._name = "journal (in memory)" if self.path is None else f"journal {self.path}"
         if self.path is not None:
             journal_file.check_file(self.path)
         self._database = journal_file.Database(self._open(), self.path)
@@ -146,7 +139,7 @@ class Journal:
         self.batches = BatchStore(self._database)
         self.ledger = Ledger(self._database)
         try:
-            self._next_id = self._first_free_id()
+            self._next_id = self._number("SELECT coalesce(max(id), 0) + 1 FROM attempts")
             self._lost = self._read_lost()
         except StoreError:
             self.close()
@@ -175,7 +168,10 @@ class Journal:
                 self._lay_out(db)
             elif application != journal_file.APPLICATION_ID:
                 raise self._foreign()
-            self._update(db)
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version < journal_file.VERSION:  # brought up to this one; nothing is taken away
+                brought_up(db, version=version)
+                db.execute(f"PRAGMA user_version={journal_file.VERSION}")
             db.execute("COMMIT")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except (*journal_file.SQLITE_ERRORS, StoreError) as error:
@@ -183,48 +179,27 @@ class Journal:
             if isinstance(error, StoreError):
                 raise
             failure = journal_file.store_error(error, self.path)
-            if new and not journal_file.is_busy(error):
-                self._remove_half_made()
+            if self.path is not None and new and not journal_file.is_busy(error):
+                _remove_half_made(self.path)
             raise failure from None
-        if self.path is not None:
-            self._sign(self.path)
+        if self.path is not None:  # who holds it, so that a second process can name the first
+            with contextlib.suppress(OSError):  # a courtesy: the lock itself is SQLite's
+                since = time.strftime("%Y-%m-%d %H:%M:%S")
+                Path(f"{self.path}.owner").write_text(f"process {os.getpid()} since {since}")
         return db
-
-    def _remove_half_made(self) -> None:
-        """Take away what was made a moment ago and never held an answer (on a full disk, say)."""
-        if self.path is not None and not journal_file.is_laid_out(self.path):
-            for ending in ("", "-wal", "-shm"):
-                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     def _lay_out(self, db: sqlite3.Connection) -> None:
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise self._foreign()
-        add_tables(db, journal_file.SCHEMA)
-        add_tables(db, BATCH_SCHEMA)
-        add_tables(db, LEDGER_SCHEMA)
-        add_tables(db, journal_file.FACTS_SCHEMA)
+        for schema in (journal_file.SCHEMA, BATCH_SCHEMA, LEDGER_SCHEMA, journal_file.FACTS_SCHEMA):
+            add_tables(db, schema)
         db.execute(f"PRAGMA application_id={journal_file.APPLICATION_ID}")
         db.execute(f"PRAGMA user_version={journal_file.VERSION}")
 
-    def _update(self, db: sqlite3.Connection) -> None:
-        """Bring a journal of an earlier version up to this one; nothing is taken away."""
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version < journal_file.VERSION:
-            brought_up(db, version=version)
-            db.execute(f"PRAGMA user_version={journal_file.VERSION}")
-
     def _foreign(self) -> StoreError:
-        return StoreError(
-            f"{self._name}: this is a SQLite file of another program (no journal of judgestats). "
-            "Nothing was changed. Name another journal."
-        )
-
-    @staticmethod
-    def _sign(path: Path) -> None:
-        """Note who holds the journal, so that a second process can name the first."""
-        with contextlib.suppress(OSError):  # a courtesy: the lock itself is SQLite's
-            owner = path.with_name(path.name + ".owner")
-            owner.write_text(f"process {os.getpid()} since {time.strftime('%Y-%m-%d %H:%M:%S')}")
+        what = "this is a SQLite file of another program (no journal of judgestats)"
+        name = journal_file.journal_name(self.path)
+        return StoreError(f"{name}: {what}. Nothing was changed. Name another journal.")
 
     def close(self) -> None:
         """Write what waits, and release the file; closing again does nothing."""
@@ -240,24 +215,18 @@ class Journal:
         finally:
             if self.path is not None:
                 with contextlib.suppress(OSError):
-                    self.path.with_name(self.path.name + ".owner").unlink()
+                    Path(f"{self.path}.owner").unlink()
         if last is not None and last.error is not None:
             raise last.error
 
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _first_free_id(self) -> int:
-        row = self._database.one("SELECT coalesce(max(id), 0) + 1 FROM attempts")
-        return int(row[0]) if row else 1
+    def _number(self, query: str) -> int:
+        return int(self._database.rows(query)[0][0])
 
     def _read_lost(self) -> set[bytes]:
         """Judgments in flight when an earlier run ended, and not answered since."""
@@ -292,13 +261,11 @@ class Journal:
         return answer
 
     def __len__(self) -> int:
-        row = self._database.one("SELECT count(*) FROM answers")
-        return int(row[0]) if row else 0
+        return self._number("SELECT count(*) FROM answers")
 
     def unpriced(self) -> int:
         """Answers of unknown cost."""
-        row = self._database.one("SELECT count(*) FROM answers WHERE cost_usd IS NULL")
-        return int(row[0]) if row else 0
+        return self._number("SELECT count(*) FROM answers WHERE cost_usd IS NULL")
 
     def was_lost(self, keys: Iterable[bytes]) -> int:
         """How many of the judgments were in flight when an earlier run was killed.
@@ -333,14 +300,14 @@ class Journal:
         charge: Charge | None = None,
     ) -> None:
         """Store a request's answers and what they cost; returns once they are committed."""
-        batch = self._write_batch()
-        if charge is not None:
-            batch.charges.append(charge)
+        batch = self._write_batch(charge)
         batch.ended.append((number,))
         batch.answers.extend(
             (key, *journal_file.answer_record(key, answer)) for key, answer in answers
         )
-        await self._committed(batch)
+        await batch.done.wait()
+        if batch.error is not None:
+            raise batch.error
 
     def store_batch(
         self, batch: str, answers: Mapping[bytes, journal_file.Answer], charge: Charge | None = None
@@ -356,25 +323,20 @@ class Journal:
         self, number: int, charge: Charge | None = None, *, billed_in_vain: str = ""
     ) -> None:
         """A request ended without an answer; `billed_in_vain` says why it may have cost money."""
-        batch = self._write_batch()
-        if charge is not None:
-            batch.charges.append(charge)
+        batch = self._write_batch(charge)
         if billed_in_vain:
             batch.ruined.append((billed_in_vain, number))
         else:
             batch.ended.append((number,))
 
-    def _write_batch(self) -> _Batch:
+    def _write_batch(self, charge: Charge | None) -> _Batch:
         """The batch that collects writes until the event loop next comes round."""
         if self._batch is None:
-            batch = self._batch = _Batch()
-            asyncio.get_running_loop().call_soon(self._flush, batch)
+            self._batch = _Batch()
+            asyncio.get_running_loop().call_soon(self._flush, self._batch)
+        if charge is not None:
+            self._batch.charges.append(charge)
         return self._batch
-
-    async def _committed(self, batch: _Batch) -> None:
-        await batch.done.wait()
-        if batch.error is not None:
-            raise batch.error
 
     def _flush(self, batch: _Batch) -> None:
         """Write one batch in one transaction (group commit)."""
@@ -393,7 +355,8 @@ class Journal:
         except StoreError as error:
             batch.error = error
         except Exception as error:  # whatever it is, those who wait must hear of it
-            batch.error = StoreError(f"{self._name}: an answer cannot be stored ({error}).")
+            name = journal_file.journal_name(self.path)
+            batch.error = StoreError(f"{name}: an answer cannot be stored ({error}).")
         batch.done.set()
 
     # ------------------------------------------------------------------ from one to another
@@ -414,14 +377,8 @@ class Journal:
             Take the damaged rows out.
         """
         faults = [str(row[0]) for row in self._database.rows("PRAGMA integrity_check")]
-        faults = [fault for fault in faults if fault != "ok"]
-        bad = [
-            row[0]
-            for row in self._database.rows(
-                journal_file.ALL.replace("SELECT key", "SELECT rowid, key", 1)
-            )
-            if journal_file.answer_of(row[1:]) is None
-        ]
+        numbered = self._database.rows(journal_file.ALL.replace("SELECT", "SELECT rowid,", 1))
+        bad = [row[0] for row in numbered if journal_file.answer_of(row[1:]) is None]
         unread = [
             (url, model)
             for url, model, value in self._database.rows(_ALL_ABILITIES)
@@ -431,13 +388,13 @@ class Journal:
             with self._database.transaction() as db:
                 db.executemany("DELETE FROM answers WHERE rowid = ?", [(row_id,) for row_id in bad])
                 db.executemany("DELETE FROM abilities WHERE base_url = ? AND model = ?", unread)
-        lines = [
-            f"line {line} of the ledger: its checksum differs, so what was spent is not certain"
-            for line in self.ledger.damaged()
+        differs = "its checksum differs, so what was spent is not certain"
+        return [
+            *(fault for fault in faults if fault != "ok"),
+            *(f"row {row_id}: its checksum differs" for row_id in bad),
+            *(f"what is known of {model} at {url} cannot be read" for url, model in unread),
+            *(f"line {line} of the ledger: {differs}" for line in self.ledger.damaged()),
         ]
-        rows = [f"row {row_id}: its checksum differs" for row_id in bad]
-        learned = [f"what is known of {model} at {url} cannot be read" for url, model in unread]
-        return [*faults, *rows, *learned, *lines]
 
     def keep(self, answers: Iterable[tuple[bytes, journal_file.Answer]]) -> None:
         """Store answers that another journal holds; committed when it returns."""
@@ -487,10 +444,15 @@ class Journal:
 
     def learn(self, base_url: str, model: str, abilities: Abilities) -> None:
         """Keep what was learned of a model."""
-        self._database.one(
-            "INSERT OR REPLACE INTO abilities VALUES (?, ?, ?)",
-            (base_url, model, abilities.to_json()),
-        )
+        values = (base_url, model, abilities.to_json())
+        self._database.one("INSERT OR REPLACE INTO abilities VALUES (?, ?, ?)", values)
+
+
+def _remove_half_made(path: Path) -> None:
+    """Take away what was made a moment ago and never held an answer (on a full disk, say)."""
+    if not journal_file.is_laid_out(path):
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink(missing_ok=True)
 
 
 def _abilities(value: str) -> Abilities | None:
@@ -549,14 +511,10 @@ def _copy(path: Path, copy: Path) -> None:
             continue  # the other process has just folded its log in
         except OSError as error:
             raise StoreError(f"journal {path}: cannot be read ({error.strerror}).") from None
-    raise StoreError(
-        f"journal {path}: another process writes it faster than it can be read. Try again."
-    )
+    raise StoreError(f"journal {path}: another process writes it too fast to be read. Try again.")
 
 
 def _head(log: Path) -> bytes:
-    try:
-        with log.open("rb") as file:
-            return file.read(_LOG_HEADER)
-    except FileNotFoundError:
-        return b""
+    with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
+        return file.read(_LOG_HEADER)
+    return b""

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,20 @@ SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _ASIDE = "Nothing was changed. Move the file aside to begin a new journal, or name another one."
+_RESCUE = "Rescue what is left with `sqlite3 FILE .recover`, or move the file aside to begin anew."
+_WRITABLE = "Name a journal in a folder where you may write."
+_KEPT = "Everything stored before is kept; the same command goes on from there."
+_SENTENCES = (
+    (("full",), f"the disk is full. {_KEPT} Free some space first."),
+    (("readonly", "read-only"), f"the disk or file is read-only. {_KEPT}"),
+    (("unable to open",), f"cannot be opened or made. {_WRITABLE}"),
+    (
+        ("malformed", "not a database", "corrupt"),
+        f"the file is damaged ({{}}). Nothing was deleted. {_RESCUE}",
+    ),
+    (("",), f"{{}}. {_KEPT}"),
+)
+"""What to say of an SQLite error, by words in it: the first that fits."""
 
 
 def check_file(path: Path) -> None:
@@ -37,44 +52,41 @@ def check_file(path: Path) -> None:
     Only the file's header is read: what SQLite itself would quietly repair, truncate or delete (a
     file of 0 bytes with a write-ahead log next to it, say) is named and left alone.
     """
-    if path.is_dir():
-        raise StoreError(
-            f"journal {path}: this is a folder. Name a file in it, such as journal.db."
-        )
-    log = path.with_name(path.name + "-wal")
-    if not path.exists():
-        if log.exists() and log.stat().st_size:
-            raise StoreError(
-                f"journal {path}: the file is gone but its write-ahead log {log.name} is there. "
-                f"Restore the file, or move the log aside. Nothing was changed."
-            )
-        _check_folder(path)
-        return
-    if not path.is_file():
-        raise StoreError(
-            f"journal {path}: this is not an ordinary file (a device or a pipe). Name another "
-            "journal."
-        )
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
+        if fault := _fault(path):
+            raise StoreError(f"journal {path}: {fault}")
     except OSError as error:
         raise StoreError(f"journal {path}: cannot be read ({error.strerror}).") from None
+
+
+def _fault(path: Path) -> str:
+    """Why a file cannot be used as a journal; empty where it can."""
+    if path.is_dir():
+        return "this is a folder. Name a file in it, such as journal.db."
+    log = path.with_name(path.name + "-wal")
+    log_exists = log.exists() and log.stat().st_size > 0
+    if not path.exists():
+        gone = f"the file is gone but its write-ahead log {log.name} is there. Nothing was changed."
+        return f"{gone} Restore the file, or move the log aside." if log_exists else _lacks(path)
+    if not path.is_file():
+        return "this is not an ordinary file (a device or a pipe). Name another journal."
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
     if size == 0:
-        raise StoreError(f"journal {path}: the file is empty (0 bytes): truncated? {_ASIDE}")
+        return f"the file is empty (0 bytes): truncated? {_ASIDE}"
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         short = size < _HEADER_BYTES and _MAGIC.startswith(header[: len(_MAGIC)])
         what = "is truncated" if short else "is not a journal (not a SQLite file)"
-        raise StoreError(f"journal {path}: the file {what}. {_ASIDE}")
-    _check_header(path, header, size, log_exists=log.exists() and log.stat().st_size > 0)
+        return f"the file {what}. {_ASIDE}"
+    if fault := _header_fault(path, header, size, log_exists=log_exists):
+        return fault
     if not os.access(path, os.W_OK):
-        raise StoreError(
-            f"journal {path}: the file is read-only. Make it writable, or name another journal."
-        )
+        return "the file is read-only. Make it writable, or name another journal."
+    return ""
 
 
-def _check_header(path: Path, header: bytes, size: int, *, log_exists: bool) -> None:
+def _header_fault(path: Path, header: bytes, size: int, *, log_exists: bool) -> str:
     def number(start: int, length: int = 4) -> int:
         return int.from_bytes(header[start : start + length], "big")
 
@@ -83,24 +95,16 @@ def _check_header(path: Path, header: bytes, size: int, *, log_exists: bool) -> 
         # A process that ended before its first checkpoint leaves no mark in the file itself.
         empty = size <= 4096 and number(28) <= 1 and version == 0
         if application == 0 and (_begun_in_log(path) if log_exists else empty):
-            return
-        raise StoreError(
-            f"journal {path}: this is a SQLite file of another program (no journal of judgestats). "
-            f"{_ASIDE}"
-        )
+            return ""
+        return f"this is a SQLite file of another program (no journal of judgestats). {_ASIDE}"
     if version > VERSION:
-        raise StoreError(
-            f"journal {path}: it was written by a newer judgestats (journal version {version}, "
-            f"known here: {VERSION}). Upgrade judgestats, or name another journal."
-        )
+        what = f"it was written by a newer judgestats (journal version {version}, not {VERSION})"
+        return f"{what}. Upgrade judgestats, or name another journal."
     page = number(16, 2)
-    page = 65536 if page == 1 else page
-    if number(24) == number(92) and size < page * number(28):
-        raise StoreError(
-            f"journal {path}: the file is truncated ({size} bytes of {page * number(28)}). "
-            "Nothing was changed. Rescue what is left with `sqlite3 FILE .recover`, or move the "
-            "file aside to begin a new journal."
-        )
+    whole = (65536 if page == 1 else page) * number(28)
+    if number(24) == number(92) and size < whole:
+        return f"the file is truncated ({size} bytes of {whole}). Nothing was changed. {_RESCUE}"
+    return ""
 
 
 def _begun_in_log(path: Path) -> bool:
@@ -115,20 +119,14 @@ def _begun_in_log(path: Path) -> bool:
     return bool(application == APPLICATION_ID or (application == 0 and tables == 0))
 
 
-def _check_folder(path: Path) -> None:
-    folder = path.parent
+def _lacks(path: Path) -> str:
+    """Why a journal cannot be made in its folder; empty where it can."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(
-            f"journal {path}: its folder cannot be made ({error.strerror}). Name a journal in a "
-            "folder where you may write."
-        ) from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise StoreError(
-            f"journal {path}: the folder is read-only. Name a journal in a folder where you may "
-            "write."
-        )
+        return f"its folder cannot be made ({error.strerror}). {_WRITABLE}"
+    writable = os.access(path.parent, os.W_OK | os.X_OK)
+    return "" if writable else f"the folder is read-only. {_WRITABLE}"
 
 
 def is_laid_out(path: Path) -> bool:
@@ -144,36 +142,22 @@ def is_busy(error: Exception) -> bool:
 
 def store_error(error: Exception, path: Path | None) -> StoreError:
     """What to say of an SQLite error: what happened, what is kept, what to do."""
-    name = "journal (in memory)" if path is None else f"journal {path}"
+    name = journal_name(path)
     text = "malformed text" if isinstance(error, UnicodeDecodeError) else str(error)
-    lower = text.lower()
-    kept = "Everything stored before is kept; the same command goes on from there."
     if is_busy(error):
-        owner = "" if path is None else _owner(path)
-        sentence = f"{name}: in use by another process{owner}. "
-        return StoreError(sentence + "Wait for it to end, or name another journal.")
-    if "full" in lower:
-        return StoreError(f"{name}: the disk is full. {kept} Free some space first.")
-    if "readonly" in lower or "read-only" in lower:
-        return StoreError(f"{name}: the disk or file is read-only. {kept}")
-    if "unable to open" in lower:
-        return StoreError(
-            f"{name}: cannot be opened or made. Name a journal in a folder where you may write."
-        )
-    if "malformed" in lower or "not a database" in lower or "corrupt" in lower:
-        return StoreError(
-            f"{name}: the file is damaged ({text}). Nothing was deleted. Rescue what is left with "
-            "`sqlite3 FILE .recover`, or move the file aside to begin a new journal."
-        )
-    return StoreError(f"{name}: {text}. {kept}")
+        owner = ""
+        with contextlib.suppress(OSError):
+            signed = Path(f"{path}.owner").read_text(encoding="utf-8")
+            owner = f" ({signed[:80].strip()})"
+        sentence = f"in use by another process{owner}. Wait for it to end, or name another journal."
+        return StoreError(f"{name}: {sentence}")
+    sentence = next(said for words, said in _SENTENCES if any(w in text.lower() for w in words))
+    return StoreError(f"{name}: {sentence.format(text)}")
 
 
-def _owner(path: Path) -> str:
-    try:
-        text = path.with_name(path.name + ".owner").read_text(encoding="utf-8")[:80]
-    except OSError:
-        return ""
-    return f" ({text.strip()})"
+def journal_name(path: Path | None) -> str:
+    """What a message calls a journal."""
+    return "journal (in memory)" if path is None else f"journal {path}"
 
 
 def connected(path: Path | None) -> sqlite3.Connection:
@@ -189,12 +173,8 @@ def connected(path: Path | None) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise store_error(error, path) from None
     # A flipped bit may leave text that is no UTF-8: its row's checksum tells; it can be dropped.
-    db.text_factory = _text
+    db.text_factory = partial(str, encoding="utf-8", errors="replace")
     return db
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
 
 
 class Database:
@@ -250,11 +230,8 @@ class Database:
 
     def damaged(self, what: str) -> StoreError:
         """The error about a damaged row, which can be removed."""
-        name = "journal (in memory)" if self.path is None else f"journal {self.path}"
-        return StoreError(
-            f"{name}: {what}. Nothing was changed. `judgestats doctor FILE` counts what is "
-            "damaged, with --drop it takes it out, to be requested again."
-        )
+        how = "`judgestats doctor FILE` counts what is damaged, with --drop it takes it out."
+        return StoreError(f"{journal_name(self.path)}: {what}. Nothing was changed. {how}")
 
 
 UNTOLD = -1.0
@@ -434,18 +411,14 @@ class BatchStore:
 
     def begin(self, record: BatchRecord, requests: Sequence[BatchRequest]) -> None:
         """Record a batch before anything of it is sent."""
+        values = (*astuple(record), time.time())
+        rows = [
+            (record.name, r.custom_id, b"".join(r.keys), r.sent.to_json(), r.tried)
+            for r in requests
+        ]
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*astuple(record), time.time()),
-            )
-            db.executemany(
-                "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)",
-                [
-                    (record.name, r.custom_id, b"".join(r.keys), r.sent.to_json(), r.tried)
-                    for r in requests
-                ],
-            )
+            db.execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+            db.executemany("INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)", rows)
 
     def uploaded(self, name: str, file_id: str) -> None:
         """The server has the batch's file."""
@@ -459,20 +432,18 @@ class BatchStore:
 
     def open(self, base_url: str, model: str) -> list[BatchRecord]:
         """The batches of a model that have not ended, oldest first."""
+        names = [f.name for f in fields(BatchRecord)]
         rows = self._database.rows(
-            "SELECT name, base_url, model, file_id, batch_id, estimate FROM batches "
+            f"SELECT {', '.join(names)} FROM batches "  # noqa: S608 - names of this file
             "WHERE base_url = ? AND model = ? ORDER BY created_at, name",
             (base_url, model),
         )
-        names = ("name", "base_url", "model", "file_id", "batch_id", "estimate")
         return [BatchRecord(**dict(zip(names, row, strict=True))) for row in rows]
 
     def requests(self, name: str) -> dict[str, BatchRequest]:
         """A batch's requests by custom id."""
-        rows = self._database.rows(
-            "SELECT custom_id, keys, sent, tried FROM batch_requests WHERE batch = ?",
-            (name,),
-        )
+        query = "SELECT custom_id, keys, sent, tried FROM batch_requests WHERE batch = ?"
+        rows = self._database.rows(query, (name,))
         requests_by_id = {}
         for custom_id, keys, sent, tried in rows:
             try:
@@ -488,10 +459,8 @@ class BatchStore:
 
     def open_judgments(self) -> set[bytes]:
         """Judgments in batches that have not ended."""
-        waiting_keys: set[bytes] = set()
-        for (keys,) in self._database.rows("SELECT keys FROM batch_requests"):
-            waiting_keys.update(split_keys(keys))
-        return waiting_keys
+        rows = self._database.rows("SELECT keys FROM batch_requests")
+        return {key for (keys,) in rows for key in split_keys(keys)}
 
     def end(
         self,
@@ -516,15 +485,14 @@ class BatchStore:
         frozenset of bytes
             The judgments that had no answer before.
         """
-        new = set()
         with self._database.transaction() as db:
-            for key, values in answers.items():
-                if db.execute(put, (key, *values)).rowcount == 1:
-                    new.add(key)
+            new = frozenset(
+                key for key, row in answers.items() if db.execute(put, (key, *row)).rowcount == 1
+            )
             charge()
             db.execute("DELETE FROM batch_requests WHERE batch = ?", (name,))
             db.execute("DELETE FROM batches WHERE name = ?", (name,))
-        return frozenset(new)
+        return new
 
 
 def split_keys(keys: bytes) -> tuple[bytes, ...]:

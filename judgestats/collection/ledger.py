@@ -156,15 +156,7 @@ class Ledger:
         """The number of this process's line; begun at its first use."""
         place = (experiment, base_url, model)
         if place not in self._lines:
-            self._lines[place] = self._begin(
-                LedgerLine(
-                    experiment=experiment,
-                    base_url=base_url,
-                    model=model,
-                    began=time.time(),
-                    spend=Spend(),
-                )
-            )
+            self._lines[place] = self._begin((*place, time.time()), Spend())
         return self._lines[place]
 
     def charge(self, charges: Iterable[Charge]) -> None:
@@ -189,9 +181,8 @@ class Ledger:
 
     def charge_again(self, line: int, count: int) -> None:
         """Note judgments that are asked a second time because a run was killed."""
-        self._database.rows(
-            "UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?", (count, line)
-        )
+        query = "UPDATE ledger SET asked_again = asked_again + ? WHERE id = ?"
+        self._database.rows(query, (count, line))
         self._sign([line])
 
     def charge_lost(self) -> None:
@@ -229,26 +220,22 @@ class Ledger:
         )
         return [
             LedgerLine(
-                experiment=str(row[0]),
-                base_url=str(row[1]),
-                model=str(row[2]),
-                began=float(row[3] or 0.0),
-                spend=self._spend(row[4:]),
+                experiment=str(experiment), base_url=str(url), model=str(model),
+                began=float(began or 0.0), spend=self._spend(figures),
             )
-            for row in rows
-        ]
+            for experiment, url, model, began, *figures in rows
+        ]  # fmt: skip
 
     def keep(self, lines: Iterable[LedgerLine]) -> None:
         """Take over the lines of another journal."""
         for line in lines:
-            self._begin(line)
+            self._begin((line.experiment, line.base_url, line.model, line.began), line.spend)
 
-    def _begin(self, line: LedgerLine) -> int:
-        values = (line.experiment, line.base_url, line.model, line.began)
+    def _begin(self, place: tuple[str, str, str, float], spend: Spend) -> int:
         rows = self._database.rows(
             f"INSERT INTO ledger (experiment, base_url, model, began, {', '.join(_FIGURES)}) "  # noqa: S608
             f"VALUES ({', '.join('?' * (4 + len(_FIGURES)))}) RETURNING id",
-            (*values, *astuple(line.spend)),
+            (*place, *astuple(spend)),
         )
         number = int(rows[0][0])
         self._sign([number])
@@ -272,10 +259,9 @@ def unknown_price(names: Iterable[str]) -> BudgetError:
     >>> str(unknown_price(["gpt-99"]))[:52]
     'max_cost: the price of gpt-99 is unknown, so the lim'
     """
-    return BudgetError(
-        f"max_cost: the price of {', '.join(names)} is unknown, so the limit cannot be held. Give "
-        "it in a price file (prices=my-prices.yaml), or limit requests (max_requests) instead."
-    )
+    unknown = f"the price of {', '.join(names)} is unknown, so the limit cannot be held"
+    give = "Give it in a price file (prices=my-prices.yaml), or limit requests (max_requests)."
+    return BudgetError(f"max_cost: {unknown}. {give}")
 
 
 _UNSEEN = 8
@@ -307,9 +293,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.max_cost is not None and not (math.isfinite(self.max_cost) and self.max_cost >= 0):
-            raise InputError(
-                f"max_cost: expected dollars (a number of at least 0), got {self.max_cost!r}."
-            )
+            raise InputError(f"max_cost: expected a number of at least 0, got {self.max_cost!r}.")
         if self.max_requests is not None and self.max_requests < 0:
             raise InputError(f"max_requests: must be at least 0, got {self.max_requests!r}.")
 
@@ -321,11 +305,10 @@ class Budget:
         >>> Budget(max_requests=100).less(requests=30, cost=0.0).max_requests
         70
         """
+        most, dollars = self.max_requests, self.max_cost
         return Budget(
-            max_cost=None if self.max_cost is None else max(0.0, self.max_cost - cost),
-            max_requests=None
-            if self.max_requests is None
-            else max(0, self.max_requests - requests),
+            max_cost=None if dollars is None else max(0.0, dollars - cost),
+            max_requests=None if most is None else max(0, most - requests),
         )
 
 

@@ -136,23 +136,24 @@ def test_any_bytes_among_answers_change_no_answer(noise, cut):
 @given(values)
 def test_any_batch_of_a_server_is_read_or_malformed(value):
     try:
-        state = client._state(client.reply_object(json.dumps(value).encode()))
+        state = client.BatchClient._state(client.reply_object(json.dumps(value).encode()))
     except client.MalformedError:
         pass  # named, and tried again
     else:
         assert isinstance(state, BatchState)
         assert state.done >= 0
         assert all(text.isprintable() for text in (*state.errors, *state.codes, state.status))
-    assert isinstance(client._states([value, {"id": "b-1", "status": "completed"}]), list)
+    page = json.dumps({"data": [value, {"id": "b-1", "status": "completed"}]}).encode()
+    assert isinstance(client.BatchClient._page(client.BatchClient, page)[0], list)
 
 
 @pytest.mark.parametrize("bad", ["../secret", "a/b", "x" * 300, "", "é", "a b", "a\nb", None, 7])
 def test_ids_that_would_lead_elsewhere_are_refused(bad):
     with pytest.raises(client.MalformedError):
-        client._state({"id": bad, "status": "completed"})
+        client.BatchClient._state({"id": bad, "status": "completed"})
     if isinstance(bad, str) and bad:
         with pytest.raises(client.MalformedError):
-            client._state({"id": "b", "status": "completed", "output_file_id": bad})
+            client.BatchClient._state({"id": "b", "status": "completed", "output_file_id": bad})
 
 
 @pytest.mark.fuzz

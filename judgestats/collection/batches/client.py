@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
 import random
+import re
 import time
 from collections.abc import (
     AsyncIterator,
@@ -18,7 +21,7 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import httpx2
 
@@ -30,6 +33,9 @@ from judgestats.collection.spec import JudgeSpec, Secret, key_hint, key_variable
 from judgestats.errors import JudgeError
 from judgestats.files.text import decode_json
 
+if TYPE_CHECKING:
+    from openai._types import RequestOptions
+
 _T = TypeVar("_T")
 
 MARK = "judgestats"
@@ -38,7 +44,7 @@ MARK = "judgestats"
 _MAX_FILE = 1024 * 1024 * 1024
 _LONGEST_TRANSFER_S = 900.0
 _PAGES = 100
-_MAX_ID = 200
+_ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
 _ENDED = {"completed", "failed", "expired", "cancelled"}
 _UNSURE = {Kind.BROKEN, Kind.TIMED_OUT, Kind.SERVER_ERROR, Kind.MALFORMED, Kind.TOO_LARGE}
 
@@ -96,6 +102,10 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         Asked in process.
     """
 
+    path: ClassVar[str] = "/batches"
+    after: ClassVar[str] = "after"
+    """Of a list: the parameter that names the last batch of the page before."""
+
     def __init__(
         self,
         spec: JudgeSpec,
@@ -111,12 +121,9 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         self._draw = random.Random(spec.base_url)
         self._contacted = False
         self._short = JudgeClient(spec, connections=4, timeout_s=timeout_s, app=app)
+        longest = max(timeout_s, _LONGEST_TRANSFER_S)
         self._long = JudgeClient(
-            spec,
-            connections=4,
-            timeout_s=max(timeout_s, _LONGEST_TRANSFER_S),
-            app=app,
-            max_body=_MAX_FILE,
+            spec, connections=4, timeout_s=longest, app=app, max_body=_MAX_FILE
         )
 
     async def __aexit__(self, *error: object) -> None:
@@ -138,20 +145,23 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
     async def create(self, name: str, file_id: str, experiment: str) -> BatchState:
         """Create a batch, once: what breaks off is looked for before it is tried again."""
-        batches = self._short.sdk.batches.with_raw_response
-        metadata = {MARK: name, "experiment": experiment[:100] or "none"}
+        body = {
+            "completion_window": "24h",
+            "endpoint": "/v1/chat/completions",
+            "input_file_id": file_id,
+            "metadata": {MARK: name, "experiment": experiment[:100] or "none"},
+        }
+        return await self._create(self._short, body, lambda: self.find(name, ()))
 
+    async def _create(
+        self,
+        client: JudgeClient,
+        body: Mapping[str, Any],
+        look: Callable[[], Awaitable[BatchState | None]],
+    ) -> BatchState:
         async def send() -> BatchState:
-            reply = await batches.create(
-                input_file_id=file_id,
-                endpoint="/v1/chat/completions",
-                completion_window="24h",
-                metadata=metadata,
-            )
-            return _state(reply_object(reply.http_response.content))
-
-        async def look() -> BatchState | None:
-            return await self.find(name, ())
+            reply = await client.sdk.post(self.path, body=body, cast_to=httpx2.Response)
+            return self._state(reply_object(reply.content))
 
         return await self._call("a batch was created", send, instead=look)
 
@@ -170,56 +180,63 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         """The server's batches, page by page."""
         after = ""
         for _ in range(_PAGES):
-            page, more = await self._call("batches were listed", self._page(after))
+            query = {"limit": 100} | ({self.after: after} if after else {})
+            page, more = await self._get("batches were listed", self.path, self._page, query=query)
             for state in page:
                 yield state
             if not more or not page or page[-1].id == after:
                 return
             after = page[-1].id
 
-    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
-        batches = self._short.sdk.batches.with_raw_response
-
-        async def send() -> tuple[list[BatchState], bool]:
-            start: dict[str, Any] = {"after": after} if after else {}
-            reply = await batches.list(limit=100, **start)
-            value = reply_object(reply.http_response.content)
-            data = value.get("data")
-            if not isinstance(data, list):
-                raise MalformedError("the list of batches is not a list")
-            return _states(data), value.get("has_more") is True
-
-        return send
+    def _page(self, body: bytes) -> tuple[list[BatchState], bool]:
+        """The readable batches of a list, and whether it goes on."""
+        value = reply_object(body)
+        if not isinstance(value.get("data"), list):
+            raise MalformedError("the list of batches is not a list")
+        states = []
+        for listed in value["data"]:
+            # others may have handed in what we do not understand: it is not a batch of ours
+            with contextlib.suppress(MalformedError, AttributeError):
+                states.append(self._state(listed))
+        return states, value.get("has_more") is True
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
-        batches = self._short.sdk.batches.with_raw_response
-
-        async def send() -> BatchState:
-            reply = await batches.retrieve(batch_id)
-            return _state(reply_object(reply.http_response.content))
-
-        return await self._call(f"batch {batch_id} was looked at", send)
+        return await self._get(
+            f"batch {batch_id} was looked at",
+            f"{self.path}/{batch_id}",
+            lambda body: self._state(reply_object(body)),
+        )
 
     async def content(self, file_id: str) -> bytes:
         """A file's content, the key taken out."""
-
-        async def send() -> bytes:
-            reply = await self._long.sdk.files.content(file_id)
-            return reply.content
-
-        return await self._call(f"file {file_id} was downloaded", send)
+        doing, path = f"file {file_id} was downloaded", f"/files/{file_id}/content"
+        return await self._get(doing, path, bytes, client=self._long)
 
     async def delete(self, file_id: str) -> None:
         """Delete a file that no batch uses; a file that is gone already is not an error."""
 
         async def send() -> None:
-            await self._short.sdk.files.with_raw_response.delete(file_id)
+            await self._short.sdk.delete(f"/files/{file_id}", cast_to=httpx2.Response)
 
-        try:
+        with contextlib.suppress(BatchCallError):  # it costs nothing where it is, and expires
             await self._call(f"file {file_id} was deleted", send)
-        except BatchCallError:
-            return  # it costs nothing where it is, and expires
+
+    async def _get(
+        self,
+        doing: str,
+        path: str,
+        read: Callable[[bytes], _T],
+        *,
+        query: Mapping[str, object] | None = None,
+        client: JudgeClient | None = None,
+    ) -> _T:
+        async def send() -> _T:
+            options: RequestOptions = {"params": query} if query else {}
+            sdk = (client or self._short).sdk
+            return read((await sdk.get(path, cast_to=httpx2.Response, options=options)).content)
+
+        return await self._call(doing, send)
 
     async def _call(
         self,
@@ -253,10 +270,8 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
                 raise self._error(doing, outcome)
             waited += wait
             await self._sleep(wait)
-            if instead is not None and outcome.kind in _UNSURE:
-                reply = await instead()
-                if reply is not None:
-                    return reply
+            if instead is not None and outcome.kind in _UNSURE and (reply := await instead()):
+                return reply
 
     def _error(self, doing: str, outcome: Outcome) -> BatchCallError:
         url = self._spec.base_url
@@ -264,20 +279,37 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         if outcome.kind is Kind.KEY_REFUSED:
             what = f"refuses the key. Check {key_hint(url)}"
         elif outcome.kind in {Kind.UNKNOWN_MODEL, Kind.WRONG_PATH} and outcome.status == 404:
-            what = (
-                "does not know this call: it may have no Batch API (mode=online asks the same "
-                "judgments one by one)"
-            )
+            what = "does not know this call: it may have no Batch API (try mode=online)"
         else:
             what = "failed"
-        return BatchCallError(
-            f"batch mode: {url} {what}, while {doing} ({words}). What was handed in before is in "
-            "the journal; the same command goes on from there.",
-            outcome,
+        kept = "What was handed in before is in the journal; the same command goes on from there."
+        why = f"batch mode: {url} {what}, while {doing} ({words}). {kept}"
+        return BatchCallError(why, outcome)
+
+    @staticmethod
+    def _state(value: dict[str, Any]) -> BatchState:
+        status = value.get("status")
+        if not isinstance(status, str):
+            raise MalformedError("the batch has no status")
+        files = [value.get("output_file_id"), value.get("error_file_id")]
+        counts, errors, metadata = (
+            given if isinstance(given := value.get(name), dict) else {}
+            for name in ("request_counts", "errors", "metadata")
         )
-
-
-# ----------------------------------------------------------------------------- reading
+        listed = errors.get("data")
+        data = [e for e in listed if isinstance(e, dict)][:20] if isinstance(listed, list) else []
+        name = metadata.get(MARK)
+        return BatchState(
+            id=checked_id(value),
+            status=_status(one_line(status)),
+            files=tuple(checked_id({"id": f}) for f in files if isinstance(f, str) and f),
+            has_output=isinstance(files[0], str) and bool(files[0]),
+            done=count_of(counts.get("completed")) + count_of(counts.get("failed")),
+            total=count_of(counts.get("total")),
+            codes=tuple(one_line(str(e.get("code"))) for e in data),
+            errors=tuple(_error_text(e) for e in data),
+            name=name if isinstance(name, str) else "",
+        )
 
 
 def reply_object(body: bytes) -> dict[str, Any]:
@@ -294,14 +326,8 @@ def reply_object(body: bytes) -> dict[str, Any]:
 def checked_id(value: dict[str, Any]) -> str:
     """The member ``id``; `MalformedError` where it could lead an address elsewhere."""
     identifier = value.get("id")
-    if (
-        not isinstance(identifier, str)
-        or not 0 < len(identifier) <= _MAX_ID
-        or not identifier.isascii()
-    ):
-        raise MalformedError("the reply names no id")
-    if not identifier.replace("-", "").replace("_", "").isalnum():
-        raise MalformedError("the reply's id cannot be part of an address")
+    if not isinstance(identifier, str) or not _ID.fullmatch(identifier):
+        raise MalformedError("the reply names no id that can be part of an address")
     return identifier
 
 
@@ -312,42 +338,6 @@ def _status(word: str) -> str:
     """
     end = word.casefold().replace("canceled", "cancelled")
     return end if end in _ENDED else word
-
-
-def _state(value: dict[str, Any]) -> BatchState:
-    status = value.get("status")
-    if not isinstance(status, str):
-        raise MalformedError("the batch has no status")
-    files = [value.get("output_file_id"), value.get("error_file_id")]
-    counts = value.get("request_counts")
-    counts = counts if isinstance(counts, dict) else {}
-    errors = value.get("errors")
-    listed = errors.get("data") if isinstance(errors, dict) else None
-    data = [e for e in listed if isinstance(e, dict)] if isinstance(listed, list) else []
-    metadata = value.get("metadata")
-    name = metadata.get(MARK) if isinstance(metadata, dict) else None
-    return BatchState(
-        id=checked_id(value),
-        status=_status(one_line(status)),
-        files=tuple(checked_id({"id": f}) for f in files if isinstance(f, str) and f),
-        has_output=isinstance(files[0], str) and bool(files[0]),
-        done=count_of(counts.get("completed")) + count_of(counts.get("failed")),
-        total=count_of(counts.get("total")),
-        codes=tuple(one_line(str(e.get("code"))) for e in data[:20]),
-        errors=tuple(_error_text(e) for e in data[:20]),
-        name=name if isinstance(name, str) else "",
-    )
-
-
-def _states(data: list[Any]) -> list[BatchState]:
-    """The readable batches of a list: others may have handed in what we do not understand."""
-    errors_read = []
-    for value in data:
-        try:
-            errors_read.append(_state(value))
-        except (MalformedError, AttributeError):
-            continue  # no object, or one without id or status: not a batch of ours
-    return errors_read
 
 
 def _error_text(error: dict[str, Any]) -> str:
@@ -429,7 +419,7 @@ def read_results(files: Iterable[bytes], ours: Container[str]) -> Results:
     """
     results = Results()
     for content in files:
-        for line in _lines(content):
+        for line in filter(None, map(bytes.strip, io.BytesIO(content))):
             read = read_line(line) if len(line) <= MAX_LINE else None
             if read is None:
                 results.unreadable += 1
@@ -445,16 +435,6 @@ def read_results(files: Iterable[bytes], ours: Container[str]) -> Results:
                     continue
             results.outcomes[custom_id] = outcome
     return results
-
-
-def _lines(content: bytes) -> Iterator[bytes]:
-    start = 0
-    while start < len(content):
-        end = content.find(b"\n", start)
-        end = len(content) if end < 0 else end
-        if line := content[start:end].strip():
-            yield line
-        start = end + 1
 
 
 def read_line(line: bytes) -> tuple[str, Outcome] | None:
@@ -476,25 +456,20 @@ def _outcome(response: Any, error: Any) -> Outcome:
         status = response.get("status_code")
         body = json.dumps(response.get("body")).encode()
         if isinstance(status, bool) or not isinstance(status, int):
-            return _failure(Kind.MALFORMED, "the line has no status code")
+            return Outcome(kind=Kind.MALFORMED, detail="the line has no status code")
         if 200 <= status < 300:
             return read_reply(body, {}, math.nan)
         return read_error(status, body, {}, math.nan)
     if isinstance(error, dict):
-        code = error.get("code")
         kinds = {"batch_expired": Kind.EXPIRED, "batch_cancelled": Kind.CANCELLED}
-        kind = kinds.get(code, Kind.SERVER_ERROR) if isinstance(code, str) else Kind.SERVER_ERROR
+        kind = kinds.get(str(error.get("code")), Kind.SERVER_ERROR)
         message = error.get("message")
-        return _failure(kind, message if isinstance(message, str) else kind.value)
-    return _failure(Kind.MALFORMED, "the line has neither response nor error")
-
-
-def _failure(kind: Kind, detail: str) -> Outcome:
-    return Outcome(kind=kind, detail=one_line(detail))
+        detail = one_line(message) if isinstance(message, str) else kind.value
+        return Outcome(kind=kind, detail=detail)
+    return Outcome(kind=Kind.MALFORMED, detail="the line has neither response nor error")
 
 
 _VERSION = "2023-06-01"
-_PATH = "/messages/batches"
 _MAX_TOKENS = 4096
 """Sent where the request names no limit: Anthropic requires one."""
 _STATUS = {
@@ -518,6 +493,9 @@ class AnthropicBatches(BatchClient):
     a batch whose id was lost is found by the ids of its requests, once it has ended.
     """
 
+    path = "/messages/batches"
+    after = "after_id"
+
     def __init__(self, spec: JudgeSpec, **options: Any) -> None:
         own = {"x-api-key": spec.key, "anthropic-version": Secret(_VERSION)}
         # the SDK's own header would be taken for a token of another kind
@@ -534,14 +512,8 @@ class AnthropicBatches(BatchClient):
         """Create a batch, once: what breaks off is looked for before it is tried again."""
         del file_id, experiment
         requests = self._requests.pop(name)
-
-        async def send() -> BatchState:
-            return _anthropic_state(reply_object(await self._post(_PATH, {"requests": requests})))
-
-        async def look() -> BatchState | None:
-            return await self.find(name, [str(r["custom_id"]) for r in requests])
-
-        return await self._call("a batch was created", send, instead=look)
+        ids = [str(r["custom_id"]) for r in requests]
+        return await self._create(self._long, {"requests": requests}, lambda: self.find(name, ids))
 
     async def find(self, name: str, ids: Collection[str]) -> BatchState | None:
         """The batch that holds these requests, if the server has one.
@@ -558,53 +530,41 @@ class AnthropicBatches(BatchClient):
             if not state.ended:
                 raise JudgeError(
                     f"batch mode: batch {state.id} has as many requests as one whose id was lost. "
-                    "It may be the same one, and names its requests only once it has ended. Give "
-                    "the same command again then: a second batch would be paid for twice."
+                    "Give the same command again once it has ended: a second batch would be paid "
+                    "for twice."
                 )
             lines = map(read_line, (await self.content(state.id)).splitlines())
             if any(read is not None and read[0] in ids for read in lines):
                 return state
         return None
 
-    def _page(self, after: str) -> Callable[[], Awaitable[tuple[list[BatchState], bool]]]:
-        start = f"&after_id={after}" if after else ""
-
-        async def send() -> tuple[list[BatchState], bool]:
-            value = reply_object(await self._get(f"{_PATH}?limit=100{start}"))
-            listed = value.get("data")
-            if not isinstance(listed, list):
-                raise MalformedError("the list of batches is not a list")
-            states = [_anthropic_state(b) for b in listed if isinstance(b, dict)]
-            return states, value.get("has_more") is True
-
-        return send
-
-    async def state(self, batch_id: str) -> BatchState:
-        """How far a batch is."""
-
-        async def send() -> BatchState:
-            return _anthropic_state(reply_object(await self._get(f"{_PATH}/{batch_id}")))
-
-        return await self._call(f"batch {batch_id} was looked at", send)
-
     async def content(self, file_id: str) -> bytes:
         """The results of a batch as lines of the Batch API."""
-
-        async def send() -> bytes:
-            return await self._get(f"{_PATH}/{file_id}/results", long=True)
-
-        body = await self._call(f"the results of batch {file_id} were downloaded", send)
-        return b"".join(_result_lines(body))
+        doing = f"the results of batch {file_id} were downloaded"
+        path = f"{self.path}/{file_id}/results"
+        return b"".join(_result_lines(await self._get(doing, path, bytes, client=self._long)))
 
     async def delete(self, file_id: str) -> None:
         """Nothing to delete: no file was uploaded."""
 
-    async def _get(self, path: str, *, long: bool = False) -> bytes:
-        client = self._long if long else self._short
-        return (await client.sdk.get(path, cast_to=httpx2.Response)).content
-
-    async def _post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        return (await self._long.sdk.post(path, body=body, cast_to=httpx2.Response)).content
+    @staticmethod
+    def _state(value: dict[str, Any]) -> BatchState:
+        status, counts = value.get("processing_status"), value.get("request_counts")
+        if not isinstance(status, str) or not isinstance(counts, dict):
+            raise MalformedError("the batch has no status or no counts")
+        number = {
+            k: count_of(counts.get(k)) for k in ("processing", "succeeded", "errored", *_ENDS)
+        }
+        total = sum(number.values())
+        ended = status == "ended"
+        word = "completed" if ended else one_line(status)
+        if ended and total and (end := next((k for k in _ENDS if number[k] == total), "")):
+            word = end.replace("canceled", "cancelled")
+        batch_id = checked_id(value)
+        return BatchState(
+            id=batch_id, status=word, files=(batch_id,) if ended else (), has_output=ended,
+            done=total - number["processing"], total=total, codes=(), errors=(), name="",
+        )  # fmt: skip
 
 
 def message_request(line: bytes) -> dict[str, Any]:
@@ -656,23 +616,6 @@ def message_request(line: bytes) -> dict[str, Any]:
         ]  # fmt: skip
         params["tool_choice"] = {"type": "tool", "name": functions[0]["name"]}
     return {"custom_id": given["custom_id"], "params": params}
-
-
-def _anthropic_state(value: dict[str, Any]) -> BatchState:
-    status, counts = value.get("processing_status"), value.get("request_counts")
-    if not isinstance(status, str) or not isinstance(counts, dict):
-        raise MalformedError("the batch has no status or no counts")
-    number = {k: count_of(counts.get(k)) for k in ("processing", "succeeded", "errored", *_ENDS)}
-    total = sum(number.values())
-    ended = status == "ended"
-    word = "completed" if ended else one_line(status)
-    if ended and total:
-        word = next((k.replace("canceled", "cancelled") for k in _ENDS if number[k] == total), word)
-    batch_id = checked_id(value)
-    return BatchState(
-        id=batch_id, status=word, files=(batch_id,) if ended else (), has_output=ended,
-        done=total - number["processing"], total=total, codes=(), errors=(), name="",
-    )  # fmt: skip
 
 
 def _result_lines(body: bytes) -> Iterator[bytes]:
