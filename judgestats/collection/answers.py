@@ -52,10 +52,9 @@ class AnswerPlan:
 
     def __post_init__(self) -> None:
         if not self.answerers or not self.temperatures or self.samples < 1:
-            raise InputError(
-                "answerers: an answer plan needs at least one model, one temperature and one "
-                f"sample, got {len(self.answerers)}, {len(self.temperatures)} and {self.samples}."
-            )
+            got = f"{len(self.answerers)}, {len(self.temperatures)} and {self.samples}"
+            needed = "at least one model, one temperature and one sample"
+            raise InputError(f"answerers: a plan needs {needed}, got {got}.")
 
     @property
     def foreseen_tokens(self) -> int:
@@ -97,9 +96,8 @@ class AnswerPlan:
         for name, spec in self.answerers.items():
             base = spec.model if models.count(spec.model) == 1 else name
             for temperature in self.temperatures:
-                heat = (
-                    f", {label('temperature', temperature)}" if len(self.temperatures) > 1 else ""
-                )
+                several = len(self.temperatures) > 1
+                heat = f", {label('temperature', temperature)}" if several else ""
                 for sample in range(self.samples):
                     number = f" #{sample + 1}" if self.samples > 1 else ""
                     out[name, temperature, sample] = f"{base}{heat}{number}"
@@ -149,11 +147,7 @@ _FORESEEN_TOKENS, _TOKEN_CHARACTERS = 300, 4
 """Of an answer that is not there yet."""
 
 
-def price_answers(
-    items: Sequence[Item],
-    plan: AnswerPlan,
-    **options: Any,
-) -> PricePlan:
+def price_answers(items: Sequence[Item], plan: AnswerPlan, **options: Any) -> PricePlan:
     """Calls, tokens and price range of `collect_answers`; sends nothing.
 
     A later turn's request holds the earlier answers. Those of the journal are counted as they are,
@@ -215,12 +209,12 @@ def foreseen_answers(
     ('sim-answerer-2', 1200)
     """
     voices = plan.voices
-    answered: dict[str, list[Response]] = {item.id: [] for item in items}
+    answered = []
     for voice, item, answers in _journal_answers(items, plan, journal):
         author = voices[voice]
         turns = (*answers, *[_foreseen(author, plan)] * (len(item.turns) - len(answers)))
-        answered[item.id].append(Response(turns=turns, author=author))
-    return tuple(replace(i, responses=tuple(answered[i.id]), labels=()) for i in items)
+        answered.append((item.id, author, turns))
+    return _with_answers(items, answered)
 
 
 def _journal_answers(
@@ -286,11 +280,7 @@ class Answered:
         return tuple(item.id for item in self.items if len(item.responses) < most)
 
 
-def collect_answers(
-    items: Sequence[Item],
-    plan: AnswerPlan,
-    **options: Any,
-) -> Answered:
+def collect_answers(items: Sequence[Item], plan: AnswerPlan, **options: Any) -> Answered:
     """Have models answer items.
 
     A question of several turns is answered turn by turn, as one conversation. Answers are kept in
@@ -336,7 +326,7 @@ def collect_answers(
         if len(answers) < len(item.turns):
             yield answer_task(plan, item, *voice[:3], answers=tuple(answers))
 
-    first = list(_first_turns(items, plan))
+    first = [answer_task(plan, item, *voice) for voice in plan.voices for item in items]
     collected = collect_judgments(
         first,
         CollectionRequest.from_options(**options),
@@ -348,37 +338,17 @@ def collect_answers(
         follow_up=next_turn if any(len(item.turns) > 1 for item in items) else None,
     )
     table = _table(collected.read(), by_id, plan)
+    answers = table[["item_id", "author", "turns"]].itertuples(index=False, name=None)
     return Answered(
-        items=_with_answers(items, table),
-        table=table,
-        collected=collected,
-        planned=len(first),
+        items=_with_answers(items, answers), table=table, collected=collected, planned=len(first)
     )
 
 
-def _first_turns(items: Sequence[Item], plan: AnswerPlan) -> Iterator[Task]:
-    for voice in plan.voices:
-        for item in items:
-            yield answer_task(plan, item, *voice)
-
-
+_COPIED = ("model_reported", "tokens_out", "cost_usd", "cached", "asked_at")
 _COLUMNS = (
-    "item_id",
-    "author",
-    "answer",
-    "turns",
-    "model",
-    "answerer",
-    "temperature",
-    "sample",
-    "status",
-    "reason",
-    "model_reported",
-    "tokens_out",
-    "cost_usd",
-    "cached",
-    "asked_at",
-)
+    "item_id", "author", "answer", "turns", "model", "answerer", "temperature", "sample", "status",
+    "reason", *_COPIED,
+)  # fmt: skip
 
 
 def _table(frame: pd.DataFrame, items: Mapping[str, Item], plan: AnswerPlan) -> pd.DataFrame:
@@ -400,26 +370,19 @@ def _table(frame: pd.DataFrame, items: Mapping[str, Item], plan: AnswerPlan) -> 
             turns = [str(stage["raw_text"]) for stage in asked]
             status, reason = answer_status(turns[-1], finish_reason=str(last["finish_reason"]))
             rows.append(
-                {
-                    "item_id": item_id,
-                    "author": author,
-                    "answer": turns[-1],
-                    "turns": turns,
-                    "model": plan.answerers[answerer].model,
-                    "answerer": answerer,
-                    "temperature": temperature,
-                    "sample": sample,
-                    "status": status.value,
-                    "reason": reason,
-                    **{c: last[c] for c in _COLUMNS[10:]},
-                }
-            )
+                (
+                    item_id, author, turns[-1], turns, plan.answerers[answerer].model, answerer,
+                    temperature, sample, status.value, reason, *(last[c] for c in _COPIED),
+                )
+            )  # fmt: skip
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def _with_answers(items: Sequence[Item], table: pd.DataFrame) -> tuple[Item, ...]:
+def _with_answers(
+    items: Sequence[Item], answers: Iterable[tuple[str, str, Iterable[str]]]
+) -> tuple[Item, ...]:
+    """Items with their answers, given as (item's id, author, turns)."""
     given: dict[str, list[Response]] = {item.id: [] for item in items}
-    for row in table.to_dict("records"):
-        response = Response(turns=tuple(row["turns"]), author=row["author"])
-        given[row["item_id"]].append(response)
+    for item_id, author, turns in answers:
+        given[item_id].append(Response(turns=tuple(turns), author=author))
     return tuple(replace(i, responses=tuple(given[i.id]), labels=()) for i in items)

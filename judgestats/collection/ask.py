@@ -127,9 +127,7 @@ class CollectionRequest:
                 raise InputError("settings: a temperature belongs to a condition, not to settings.")
             field_of(name).check(value)
         if not self.timeout_s > 0:
-            raise InputError(
-                f"timeout_s: expected a positive number of seconds, got {self.timeout_s}."
-            )
+            raise InputError(f"timeout_s: expected seconds above 0, got {self.timeout_s}.")
         if self.seed is not None and not 0 <= self.seed < 2**31:
             raise InputError(f"seed: expected 0 to 2**31 - 1, got {self.seed}.")
         object.__setattr__(self, "judges", dict(self.judges))  # names that are read are added
@@ -181,18 +179,14 @@ class CollectionRequest:
     def _check_local(self, spec: JudgeSpec, model: LocalModel) -> None:
         if spec.wire == CHAT and not model.chat:
             raise InputError(
-                f"judges: {model.path.name} holds no chat template: it is a base model, which "
-                "follows no instructions. Use the instruct model of the family, or send raw text: "
-                "wire=completions."
+                f"judges: {model.path.name} holds no chat template: it is a base model. Use the "
+                "instruct model of the family, or send raw text: wire=completions."
             )
         if self.mode != "online":
             raise InputError(f"mode={self.mode}: {spec.name} runs in this process. Leave mode out.")
         mode = self.reply_mode or spec.reply_mode
         if mode in {ReplyMode.TOOL, ReplyMode.LOGPROBS}:
-            raise InputError(
-                f"reply={mode}: {spec.name} answers reply=json_schema or reply=text. It need not "
-                "call a tool, and its log-probabilities are those before the grammar."
-            )
+            raise InputError(f"reply={mode}: {spec.name} answers reply=json_schema or reply=text.")
 
     def reply_modes(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> dict[str, str]:
         """In which mode each judge was asked, of those whose endpoint was opened."""
@@ -203,11 +197,7 @@ class CollectionRequest:
         }
 
     def endpoint(
-        self,
-        spec: JudgeSpec,
-        *,
-        journal: Journal,
-        limit: AdaptiveLimit | None = None,
+        self, spec: JudgeSpec, *, journal: Journal, limit: AdaptiveLimit | None = None
     ) -> Endpoint:
         """What all requests to a judge share."""
         price = self.prices.price(spec)
@@ -225,15 +215,9 @@ class CollectionRequest:
     def for_worker(self, budget: Budget) -> CollectionRequest:
         """The same for a worker elsewhere, without what cannot travel: journal, keys, functions."""
         return replace(
-            self,
-            journal=None,
-            judges={},
-            budget=budget,
-            progress=False,
-            follow_up=None,
-            stream_to=None,
-            handle_signals=False,
-        )
+            self, journal=None, judges={}, budget=budget, progress=False, follow_up=None,
+            stream_to=None, handle_signals=False,
+        )  # fmt: skip
 
 
 def _check_range(name: str, value: int, least: int, most: int, unit: str = "") -> None:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,8 @@ def source_digest(module: str, file: Path | None) -> str:
     file = file.resolve()
     root = file.parents[module.count(".") + (file.name == "__init__.py")]
     texts = {module: file.read_bytes()}
-    if not any(root.is_relative_to(place) for place in _INSTALLED):
-        _gather(root, module, file, texts)
-    whole = texts.pop(module)
-    for name in sorted(texts):
-        whole += b"\0" + name.encode() + b"\0" + texts[name]
-    return hashlib.sha256(whole).hexdigest()[:12]
-
-
-def _gather(root: Path, module: str, file: Path, texts: dict[str, bytes]) -> None:
-    """Read what is imported from below `root`, each module once."""
-    left = [(module, file)]
-    while left and len(texts) < _MOST_FILES:
+    left = [] if any(map(root.is_relative_to, _INSTALLED)) else [(module, file)]
+    while left and len(texts) < _MOST_FILES:  # what is imported from below the root, each once
         name, place = left.pop()
         package = name if place.name == "__init__.py" else name.rpartition(".")[0]
         for wanted in _imports(texts[name], package):
@@ -83,6 +74,10 @@ def _gather(root: Path, module: str, file: Path, texts: dict[str, bytes]) -> Non
                 if wanted not in texts and one.is_file():
                     texts[wanted] = one.read_bytes()
                     left.append((wanted, one))
+    whole = texts.pop(module)
+    for name in sorted(texts):
+        whole += b"\0" + name.encode() + b"\0" + texts[name]
+    return hashlib.sha256(whole).hexdigest()[:12]
 
 
 def _imports(text: bytes, package: str) -> Iterator[str]:
@@ -106,27 +101,16 @@ def _imports(text: bytes, package: str) -> Iterator[str]:
             base = [*above, node.module] if node.level else [node.module]
             names = [".".join(p for p in (*base, alias.name) if p) for alias in node.names]
         for name in names:
-            parts = name.split(".")
-            yield from (".".join(parts[: i + 1]) for i in range(len(parts)))
+            yield from accumulate(name.split("."), "{}.{}".format)
 
 
 _NAME = re.compile(r"(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<function>[A-Za-z_]\w*)")
 _FILE = re.compile(r"(?P<path>[^:@]+\.py):(?P<function>\w+)")
 _STORED = re.compile(r"mlflow:(?:(?P<experiment>.+)/)?(?P<name>[^/]+)")
 OFFERED = (
-    "prompt",
-    "messages",
-    "temperature",
-    "seed",
-    "question",
-    "answer",
-    "answers",
-    "reference",
-    "context",
-    "inputs",
-    "outputs",
-    "expectations",
-)
+    "prompt", "messages", "temperature", "seed", "question", "answer", "answers", "reference",
+    "context", "inputs", "outputs", "expectations",
+)  # fmt: skip
 """What a function may name among its parameters."""
 
 
@@ -161,15 +145,13 @@ class FunctionName:
         try:
             holder = importlib.import_module(module)
         except Exception as error:
-            raise InputError(
-                f"judges: {self.name}: importing {module} fails ({type(error).__name__}: {error})."
-            ) from error
+            why = f"importing {module} fails ({type(error).__name__}: {error})"
+            raise InputError(f"judges: {self.name}: {why}.") from error
         member: Callable[..., Any] | None = getattr(holder, function, None)
         if member is None or not callable(member):
             names = [n for n, v in vars(holder).items() if callable(v) and not n.startswith("_")]
-            raise InputError(
-                f"judges: {module} has no function {function!r}.{nearest(function, names)}"
-            )
+            near = nearest(function, names)
+            raise InputError(f"judges: {module} has no function {function!r}.{near}")
         accepted_by(member, self.name)
         return member
 
@@ -199,15 +181,13 @@ def function_named(name: str, *, served: bool) -> FunctionName | None:
     'json:dumps'
     """
     if as_file := _FILE.fullmatch(name):
-        module = Path(as_file["path"]).stem
-        raise InputError(
-            f"judges: {name!r}: write {module}:{as_file['function']} and start in the file's "
-            "folder, or put that on PYTHONPATH."
-        )
+        written = f"{Path(as_file['path']).stem}:{as_file['function']}"
+        raise InputError(f"judges: {name!r}: write {written} and start in the file's folder.")
     if stored := _STORED.fullmatch(name):
         judge = _load_scorer(stored["experiment"] or "", stored["name"])
-        digest = hashlib.sha256(_serialize_judge(judge)).hexdigest()[:12]
-        return FunctionName(name=name, digest=digest)
+        dump = getattr(judge, "model_dump_json", None)  # its instructions, model and kind of value
+        text = dump() if callable(dump) else repr(judge)
+        return FunctionName(name=name, digest=hashlib.sha256(text.encode()).hexdigest()[:12])
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -223,9 +203,8 @@ def function_named(name: str, *, served: bool) -> FunctionName | None:
         if served:
             return None
         raise InputError(
-            f"judges: {name!r} reads as a function of a module, and there is no module "
-            f"{match['module']!r} in {Path.cwd()} or on PYTHONPATH. For a model of that name, "
-            f"write {name}@http://host/v1."
+            f"judges: {name!r}: there is no module {match['module']!r} in {Path.cwd()} or on "
+            f"PYTHONPATH. For a model of that name, write {name}@http://host/v1."
         )
     source = Path(spec.origin) if spec.origin else None
     return FunctionName(name=name, digest=source_digest(match["module"], source))
@@ -257,9 +236,9 @@ def accepted_by(function: Callable[..., Any], name: str) -> Mapping[str, bool]:
         return {"prompt": False, **{n: True for n in others if n in OFFERED}}
     strange = [p.name for p in wanted if p.name not in OFFERED or p.kind is p.POSITIONAL_ONLY]
     if strange:
+        takes = f"It may take {', '.join(OFFERED)}, or one text: the prompt."
         raise InputError(
-            f"judges: {name} wants {', '.join(strange)}, which no judge is given. It may take "
-            f"{', '.join(OFFERED)}, or one text: the prompt."
+            f"judges: {name} wants {', '.join(strange)}, which no judge is given. {takes}"
         )
     return {p.name: True for p in parameters if p.name in OFFERED}
 
@@ -269,12 +248,6 @@ def _look_here() -> None:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
-
-
-def _serialize_judge(judge: object) -> bytes:
-    """A stored judge as text: its instructions, model and kind of value."""
-    dump = getattr(judge, "model_dump_json", None)
-    return (dump() if callable(dump) else repr(judge)).encode()
 
 
 def _load_scorer(experiment: str, name: str) -> Callable[..., Any]:
@@ -294,22 +267,18 @@ def _load_scorer(experiment: str, name: str) -> Callable[..., Any]:
         try:
             here = [s.name for s in list_scorers(experiment_id=each.experiment_id)]
         except MlflowException as error:
-            raise InputError(
-                f"judges: mlflow:{name}: the store keeps no judges ({type(error).__name__}). "
-                "They need a database, such as MLFLOW_TRACKING_URI=sqlite:///mlflow.db."
-            ) from None
+            why = f"the store keeps no judges ({type(error).__name__})"
+            how = "Use a database, such as MLFLOW_TRACKING_URI=sqlite:///mlflow.db."
+            raise InputError(f"judges: mlflow:{name}: {why}. {how}") from None
         names += here
         if name in here:
             having[each.name] = each.experiment_id
     if not having:
-        raise InputError(
-            f"judges: no judge {name!r} is registered in MLflow's store.{nearest(name, names)}"
-        )
+        near = nearest(name, names)
+        raise InputError(f"judges: no judge {name!r} is registered in MLflow's store.{near}")
     if len(having) > 1:
         which = ", ".join(f"mlflow:{e}/{name}" for e in having)
-        raise InputError(
-            f"judges: several experiments have a judge {name!r}. Write one of {which}."
-        )
+        raise InputError(f"judges: several experiments have {name!r}. Write one of {which}.")
     scorer: Callable[..., Any] = get_scorer(name=name, experiment_id=next(iter(having.values())))
     return scorer
 
@@ -355,8 +324,12 @@ class OwnLoop:
         try:
             return await asyncio.wait_for(thread.submit(awaitable), timeout_s)
         except TimeoutError:
-            if thread is self._threads[-1] and not await thread.responds(timeout_s):
-                self._threads.append(_LoopThread())
+            if thread is self._threads[-1]:
+                try:
+                    answer = thread.submit(asyncio.sleep(0))
+                    await asyncio.wait_for(answer, min(timeout_s, _RESPONSE_S))
+                except TimeoutError:
+                    self._threads.append(_LoopThread())
             raise
 
     def close(self) -> None:
@@ -383,26 +356,17 @@ class _LoopThread:
         await self._stopped.wait()
 
     def submit(self, awaitable: Awaitable[Any]) -> asyncio.Future[Any]:
-        running = asyncio.run_coroutine_threadsafe(_awaited(awaitable), self._loop)
-        return asyncio.wrap_future(running)
+        async def awaited() -> Any:
+            try:
+                return await awaitable
+            except (SystemExit, KeyboardInterrupt) as error:  # would end the loop with all in it
+                raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
-    async def responds(self, timeout_s: float) -> bool:
-        try:
-            await asyncio.wait_for(self.submit(asyncio.sleep(0)), min(timeout_s, _RESPONSE_S))
-        except TimeoutError:
-            return False
-        return True
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(awaited(), self._loop))
 
     def stop(self) -> None:
         with contextlib.suppress(RuntimeError):  # it has ended already
             self._loop.call_soon_threadsafe(self._stopped.set)
-
-
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
-    try:
-        return await awaitable
-    except (SystemExit, KeyboardInterrupt) as error:  # would end the loop, and all that wait in it
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 JUDGED_HEADER = "X-Judgestats-Judged"
@@ -489,8 +453,9 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
         )
 
     async def _call_function(self, offered: Mapping[str, Any]) -> Any:
-        missing = [n for n, by_name in self._takes.items() if by_name and self._needs(n)]
-        if lacking := [n for n in missing if n not in offered]:
+        parameters = inspect.signature(self._function).parameters
+        needed = [n for n, p in parameters.items() if self._takes.get(n) and p.default is p.empty]
+        if lacking := [n for n in needed if n not in offered]:
             raise LookupError(f"there is no {', '.join(lacking)} here")
         named = {n: offered[n] for n, keyword in self._takes.items() if keyword and n in offered}
         placed = [offered[n] for n, keyword in self._takes.items() if not keyword]
@@ -530,10 +495,6 @@ class FunctionClient(AbstractAsyncContextManager["FunctionClient"]):
         if fault is not None:
             raise RuntimeError(f"{type(fault).__name__}: {fault}") from fault
         return value
-
-    def _needs(self, name: str) -> bool:
-        parameter = inspect.signature(self._function).parameters.get(name)
-        return parameter is not None and parameter.default is parameter.empty
 
     def _failed(self, kind: Kind, words: str, started: float) -> Outcome:
         return Outcome(
@@ -575,10 +536,9 @@ def _as_reply(value: Any, words: Sequence[str] = ("yes", "no")) -> str:
             raise RuntimeError(str(value.error))
         value = value.value
     value = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
-    if isinstance(value, str) and value.strip().casefold() in {"yes", "no"}:
-        value = value.strip().casefold() == "yes"
     if isinstance(value, str):
-        return value
+        said = value.strip().casefold()
+        return words[said == "no"] if said in {"yes", "no"} else value
     if isinstance(value, bool):
         return words[not value]
     if isinstance(value, int | float | dict):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judgestats.collection.account import Account, Collected, Stop
@@ -113,8 +114,7 @@ def work_off(shard: Shard) -> ShardResult:
     if limited and not shared:
         raise InputError(
             f"engine: a worker does not see the folder {folder}, which max_cost and max_requests "
-            "need to hold when a worker dies. Put the journal on a disk that all machines share, "
-            "or leave the limits out."
+            "need. Put the journal on a disk that all machines share, or leave the limits out."
         )
     if shared:
         try:
@@ -182,10 +182,8 @@ def collect_distributed(
     if not isinstance(journal, Journal) or journal.path is None:
         raise InputError("engine: several workers need a journal file. Name one (journal=FILE).")
     if given := [name for name, spec in ask.judges.items() if spec.from_file]:
-        raise InputError(
-            f"engine: {', '.join(given)} come from a file of judges, which workers do not read. "
-            "Leave the engine out."
-        )
+        why = "come from a file of judges, which workers do not read"
+        raise InputError(f"engine: {', '.join(given)} {why}. Leave the engine out.")
     job = _Job(tasks, journal, ask)
     with engine.running():
         job.run(engine.size(), most)
@@ -259,18 +257,18 @@ class _Job:
     def shares(self, parts: list[tuple[Task, ...]]) -> list[Shard]:
         """Shards with their shares of what is left of the budget; those without one stay here."""
         total = sum(map(len, parts))
-        most, cost = self.left.max_requests, self.left.max_cost
-        requests = most
+        left, cost = self.left, self.left.max_cost
         learned, out = tuple(self.journal.all_abilities()), []
         for part in parts:
-            share = len(part) / total
             own = None
-            if most is not None and requests is not None:
-                own = min(requests, math.ceil(most * len(part) / total))
-                requests -= own
+            if self.left.max_requests is not None and left.max_requests is not None:
+                wanted = math.ceil(self.left.max_requests * len(part) / total)
+                own = min(left.max_requests, wanted)
+                left = left.less(requests=own, cost=0.0)
             if own == 0:
                 continue
-            budget = Budget(max_requests=own, max_cost=None if cost is None else cost * share)
+            share = None if cost is None else cost * len(part) / total
+            budget = Budget(max_requests=own, max_cost=share)
             ask = self.ask.for_worker(budget)
             name, folder = uuid.uuid4().hex, str(self.folder)
             out.append(Shard(name=name, folder=folder, tasks=part, abilities=learned, ask=ask))
@@ -291,9 +289,9 @@ class _Job:
                 # Without a claim no worker had begun: nothing is spent, nothing is lost.
                 yield shard, ShardResult(name=shard.name, lost=shard.claim.exists())
         except KeyboardInterrupt:
+            kept = f"Finished shards are kept in {self.journal.path}, the others next to it"
             raise KeyboardInterrupt(
-                f"Stopped: it was interrupted. Finished shards are kept in {self.journal.path}, "
-                "the others next to it. Run the same command again to go on."
+                f"Stopped: it was interrupted. {kept}. Run the same command again to go on."
             ) from None
 
     def take(self, shard: Shard, result: ShardResult) -> set[tuple[Any, ...]]:
@@ -400,8 +398,7 @@ class _Job:
             else collect_judgments([], journal=self.journal).read()
         )
         order = [places[key] for key in frame[_KEY].itertuples(index=False, name=None)]
-        frame = frame.assign(_place=order).sort_values("_place", kind="stable")
-        frame = frame.drop(columns="_place").reset_index(drop=True)
+        frame = frame.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
         if frame.duplicated(_KEY).any():
             raise RuntimeError("a judgment has two rows; this is a fault of judgestats")
         message = self.message
@@ -414,10 +411,6 @@ class _Job:
                 f"{name} to go on: only what is missing is asked."
             )
         return Collected(
-            frame=frame,
-            account=account,
-            stopped_because=self.stopped,
-            message=message,
-            reply_modes=self.reply_modes,
-            notes=tuple(self.notes),
-        )
+            frame=frame, account=account, stopped_because=self.stopped, message=message,
+            reply_modes=self.reply_modes, notes=tuple(self.notes),
+        )  # fmt: skip

@@ -24,13 +24,7 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer
 from judgestats.collection.request import Ready
 from judgestats.collection.retry import AdaptiveLimit, FailedRequest
-from judgestats.collection.rows import (
-    FrameWriter,
-    PartWriter,
-    answer_row,
-    failed_row,
-    invalid_row,
-)
+from judgestats.collection.rows import FrameWriter, PartWriter, answer_row, failed_row, invalid_row
 from judgestats.collection.sending import Halt, RequestSender
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
@@ -102,10 +96,11 @@ def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
     for task in tasks:
         mark = hash(task.key)
         if mark in seen:
+            which = f"condition {task.condition.label!r}, item {task.item_id!r}"
+            which = f"{which}, order {task.order!r}, stage {task.stage!r}"
             raise InputError(
-                "collect: the plan holds the same judgment twice: condition "
-                f"{task.condition.label!r}, item {task.item_id!r}, order {task.order!r}, stage "
-                f"{task.stage!r}, replicate {task.replicate}. Number the replicates."
+                f"collect: the plan holds the same judgment twice: {which}, replicate "
+                f"{task.replicate}. Number the replicates."
             )
         seen.add(mark)
 
@@ -114,7 +109,7 @@ class Source:
     """The groups of one endpoint: what follows from answers first, then the plan."""
 
     def __init__(self, planned: Iterator[Group]) -> None:
-        self._planned: Iterator[Group] | None = planned
+        self._planned = planned
         self._added: deque[Group] = deque()
         self._changed = asyncio.Event()
 
@@ -130,14 +125,7 @@ class Source:
 
     def take(self) -> Group | None:
         """The next group, or None if there is none at the moment."""
-        if self._added:
-            return self._added.popleft()
-        if self._planned is not None:
-            group = next(self._planned, None)
-            if group is not None:
-                return group
-            self._planned = None
-        return None
+        return self._added.popleft() if self._added else next(self._planned, None)
 
     async def change(self) -> None:
         """Wait until something may have changed."""
@@ -354,15 +342,15 @@ class Collector(Collection):
             for _ in range(count)
         ]
         stop = asyncio.create_task(self.halt.called.wait())
-        finished = asyncio.create_task(_all_done(workers))
+        finished = asyncio.gather(*workers, return_exceptions=True)
         try:
             await asyncio.wait({finished, stop}, return_when=asyncio.FIRST_COMPLETED)
             if not finished.done():
                 await self._wind_down(grace_s)
         finally:
-            for task in (stop, finished, *workers):
+            for task in (stop, *workers):
                 task.cancel()
-            results = await asyncio.gather(*workers, return_exceptions=True)
+            results = await finished
         for result in results:
             if isinstance(result, JudgestatsError):
                 self.halt.abort(result)
@@ -497,11 +485,6 @@ class Collector(Collection):
         return await self._sender.ask(endpoint, list(part.tasks), ready, deliver)
 
 
-async def _all_done(workers: list[asyncio.Task[None]]) -> None:
-    if workers:
-        await asyncio.wait(workers)
-
-
 @contextlib.contextmanager
 def signals(collector: Collection) -> Iterator[None]:
     """The first SIGINT or SIGTERM winds the collection down, the second ends it at once."""
@@ -574,19 +557,13 @@ def _sources(tasks: Iterable[Task], ask: CollectionRequest) -> list[tuple[Source
     """A source and its number of workers for each model; one for all where the plan is one-shot."""
     choices = ask.choices_per_request
     if not isinstance(tasks, Sequence):
-        numbered = enumerate(tasks)
-        return [(Source(grouped(numbered, choices)), 2 * ask.concurrency)]
-    plan = tasks
-    names: dict[tuple[str, str], set[str]] = {}
-    for name in dict.fromkeys(t.condition.judge for t in plan):
-        names.setdefault(ask.judge(name).address, set()).add(name)
-
-    def model_tasks(wanted: set[str]) -> Iterator[tuple[int, Task]]:
-        return ((i, t) for i, t in enumerate(plan) if t.condition.judge in wanted)
-
+        return [(Source(grouped(enumerate(tasks), choices)), 2 * ask.concurrency)]
+    by_address: dict[tuple[str, str], list[tuple[int, Task]]] = {}
+    for place, task in enumerate(tasks):
+        by_address.setdefault(ask.judge(task.condition.judge).address, []).append((place, task))
     sources = []
-    for wanted in names.values():
-        groups: Iterable[Group] = grouped(model_tasks(wanted), choices)
+    for placed in by_address.values():
+        groups: Iterable[Group] = grouped(placed, choices)
         if ask.follow_up is None:
             # A slow change of the server then falls on all repeats alike: none shares a shift.
             groups = list(groups)

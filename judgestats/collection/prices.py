@@ -109,9 +109,6 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-_UNKNOWN = Price(input=math.nan, output=math.nan)
-
-
 @dataclass(frozen=True, kw_only=True)
 class PriceTable:
     """Prices by endpoint (host name, or ``simulated``) and model, with their date."""
@@ -135,22 +132,16 @@ class PriceTable:
         0.0
         """
         if spec.price:
-            own = {"cached": math.nan, **spec.price}
-            return Price(
-                input=own["input"],
-                output=own["output"],
-                cached=own["cached"],
-                source="the file of judges",
-            )
+            own: Mapping[str, Any] = spec.price
+            return Price(**own, source="the file of judges")
         names = ["simulated"] if spec.simulated or spec.local else []
         host = urlsplit(spec.base_url)
-        names += [host.netloc, host.hostname or ""]
-        for name in names:
+        for name in (*names, host.netloc, host.hostname or ""):
             listed = self.endpoints.get(name, {})
             for model in (spec.model, "*"):
                 if model in listed:
                     return listed[model]
-        return _UNKNOWN
+        return Price(input=math.nan, output=math.nan)
 
     def extended(self, other: PriceTable) -> PriceTable:
         """The table with another's entries, which take precedence over its own."""
@@ -215,33 +206,24 @@ def _host(address: str) -> str:
 
 
 def _no_price_file(name: str, why: str) -> InputError:
-    return InputError(
-        f"prices: {name} is not a price file ({why}). Expected: as_of: DATE, endpoints: {{host: "
-        "{model: {input: dollars, output: dollars}}} (and where they are known cached: dollars, "
-        "up_to: tokens)."
-    )
+    price = "{input: dollars, output: dollars} (and cached: dollars, up_to: tokens)"
+    form = f"as_of: DATE, endpoints: {{host: {{model: {price}}}}}"
+    return InputError(f"prices: {name} is not a price file ({why}). Expected: {form}.")
 
 
 def _price(entry: Mapping[str, Any]) -> Price:
     if unknown := set(entry) - {"input", "output", "cached", "up_to", "as_of", "source"}:
         raise ValueError(f"{', '.join(sorted(map(str, unknown)))} is not part of a price")
-    price = Price(
-        input=float(entry["input"]),
-        output=float(entry["output"]),
-        cached=float(entry.get("cached", math.nan)),
-        up_to=float(entry.get("up_to", math.inf)),
-        as_of=str(entry["as_of"]),
-        source=str(entry["source"]),
-    )
-    date.fromisoformat(price.as_of)  # without its day nobody is told that a price is old
-    listed = [price.input, price.output, *([price.cached] if "cached" in entry else ())]
-    if not all(0 <= dollars < math.inf for dollars in listed) or not price.up_to > 0:
+    dollars = {k: float(entry[k]) for k in ("input", "output", "cached") if k in entry}
+    up_to, as_of = float(entry.get("up_to", math.inf)), str(entry["as_of"])
+    date.fromisoformat(as_of)  # without its day nobody is told that a price is old
+    if not all(0 <= each < math.inf for each in dollars.values()) or not up_to > 0:
         raise ValueError("a price is negative, infinite or no number")
-    return price
+    return Price(**dollars, up_to=up_to, as_of=as_of, source=str(entry["source"]))
 
 
-_PRICED_UNKNOWN = "unknown"
 _NOTHING = (0.0, 0.0)
+_COUNTS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
 
 
 @dataclass(kw_only=True)
@@ -268,12 +250,11 @@ class JudgePlan:
 
     def scaled(self, times: float) -> JudgePlan:
         """The plan `times` times, before its cost is known."""
+        names = ("judgments", "cached", "waiting", "requests")
+        counts: dict[str, Any] = {name: round(getattr(self, name) * times) for name in names}
         return JudgePlan(
             judge=self.judge,
-            judgments=round(self.judgments * times),
-            cached=round(self.cached * times),
-            waiting=round(self.waiting * times),
-            requests=round(self.requests * times),
+            **counts,
             tokens_in=(self.tokens_in[0] * times, self.tokens_in[1] * times),
             tokens_out=(self.tokens_out[0] * times, self.tokens_out[1] * times),
         )
@@ -329,29 +310,22 @@ class PricePlan:
                 f"{j.judge:<{width}}  {j.judgments:>9,}  {j.cached:>10,}  {j.requests:>8,}  "
                 f"{_span(j.tokens_in):>19}  {_span(j.tokens_out):>19}  {_dollars(j.cost_usd):>19}"
             )
+        cost = _dollars(self.cost_usd)
         lines.append(
-            f"total: {self.requests:,} requests, {self._price()} "
+            f"total: {self.requests:,} requests, {cost if '$' in cost else f'price {cost}'} "
             f"(prices of {self.prices_as_of}). Nothing was sent. Estimates: 3-5 characters per "
             f"token, {self.reply_tokens[0]}-{self.reply_tokens[1]} tokens per reply. Models that "
             "think before they answer use more. Retries are not included."
         )
         lines += [f"{old}; check that it still holds." for old in self.old_prices]
         if self.sampled is not None:
-            lines.append(
-                "The figures are estimated from {:,} of {:,} pairs, spread evenly over the plan, "
-                "with all strategies on each, and scaled up.".format(*self.sampled)
-            )
+            some, pairs = self.sampled
+            lines.append(f"The figures are scaled up from {some:,} of {pairs:,} pairs.")
         if self.mode == "batch":
-            waiting = sum(j.waiting for j in self.judges)
-            lines.append(
-                "Through the Batch API: half the price, answers within 24 hours."
-                + (f" {waiting:,} judgments wait in batches handed in before." if waiting else "")
-            )
+            lines.append("Through the Batch API: half the price, answers within 24 hours.")
+            if waiting := sum(j.waiting for j in self.judges):
+                lines[-1] += f" {waiting:,} judgments wait in batches handed in before."
         return "\n".join(lines)
-
-    def _price(self) -> str:
-        price_range = _dollars(self.cost_usd)
-        return f"price {price_range}" if price_range == _PRICED_UNKNOWN else price_range
 
 
 def _span(values: tuple[float, float]) -> str:
@@ -360,7 +334,7 @@ def _span(values: tuple[float, float]) -> str:
 
 def _dollars(values: tuple[float, float]) -> str:
     if math.isnan(values[0]) or math.isnan(values[1]):
-        return _PRICED_UNKNOWN
+        return "unknown"
     digits = 2 if values[0] >= 10 else 4
     return f"${values[0]:,.{digits}f}-${values[1]:,.{digits}f}" if values[1] else "$0"
 
@@ -423,7 +397,11 @@ def charged(
     known = not wrong and tokens_in is not None and tokens_out is not None
     basis = "their length"
     if not known:  # one count that cannot be right leaves none to rest on
-        outcome = _drop_tokens(outcome, [n for n, _ in wrong])
+        fault = outcome.usage_fault or ("no token counts" if outcome.contents else "")
+        if wrong and not outcome.usage_fault:
+            fault = f"{wrong[0][0]:,} token{'s' * (wrong[0][0] != 1)}"
+        counts: dict[str, Any] = dict.fromkeys(_COUNTS)
+        outcome = replace(outcome, **counts, usage_fault=fault)
         least_out, least_in, cached = tokens_out or 0, tokens_in or 0, None
         tokens_out, tokens_in = written.estimate, asked.estimate
         too_many = any(n > size.floor for n, size in wrong)
@@ -435,21 +413,6 @@ def charged(
     if hold > estimate and (bound is not None or known or outcome.kind is not Kind.ANSWERED):
         return Charged(outcome=outcome, cost=cost, estimate=hold, basis="what was reserved")
     return Charged(outcome=outcome, cost=cost, estimate=estimate, basis=basis)
-
-
-def _drop_tokens(outcome: Outcome, wrong: list[int]) -> Outcome:
-    """An outcome whose reported tokens are not believed, and why."""
-    fault = outcome.usage_fault or ("no token counts" if outcome.contents else "")
-    if wrong and not outcome.usage_fault:
-        fault = f"{wrong[0]:,} token{'s' * (wrong[0] != 1)}"
-    return replace(
-        outcome,
-        tokens_in=None,
-        tokens_out=None,
-        tokens_cached=None,
-        tokens_reasoning=None,
-        usage_fault=fault,
-    )
 
 
 @dataclass(slots=True)
@@ -562,12 +525,10 @@ class CostReservation:
         if outcome.tokens_out is None:
             written = TextSize.from_texts(outcome.contents)
             seen, least = written.estimate / choices, written.floor / choices
-            if bound is not None:
-                self.output_ratio = max(self.output_ratio, least / bound)
         else:  # the tokens of several choices come as one sum
-            seen = outcome.tokens_out / choices
-            if bound is not None:
-                self.output_ratio = max(self.output_ratio, seen / bound)
+            seen = least = outcome.tokens_out / choices
+        if bound is not None:
+            self.output_ratio = max(self.output_ratio, least / bound)
         self.longest = max(self.longest, seen, 1.0)
         if outcome.tokens_in is not None and size is not None:
             self.input_ratio = max(self.input_ratio, outcome.tokens_in / (size + FRAME_TOKENS))

@@ -247,29 +247,25 @@ def parse_judge(
     name = name.strip()
     if not name:
         raise InputError("judges: a model's name is empty. Write for example judges=gpt-4o-mini.")
-    if printable(name) != name or "\n" in name or "\t" in name:
+    if printable(name, one_line=True) != name:
         raise InputError(
             f"judges: {name[:60]!r} holds a control character. Write the model's name."
         )
     match = _AT_URL.match(name)
     if match is None and "://" in name:
-        raise InputError(
-            "judges: a judge is given as an address alone. Write MODEL@ADDRESS, for example "
-            "llama3@http://localhost:11434/v1."
-        )
+        example = "llama3@http://localhost:11434/v1"
+        raise InputError(f"judges: this is an address alone. Write MODEL@ADDRESS, e.g. {example}.")
     if match is None and (bare := _AT_HOST.match(name)):
-        raise InputError(
-            f"judges: {strip_address(name)!r} names an address without http:// or https://. "
-            f"Write {bare['model']}@http://{bare['host']}{bare['path'] or '/v1'}."
-        )
+        why = "names an address without http:// or https://"
+        url = f"{bare['model']}@http://{bare['host']}{bare['path'] or '/v1'}"
+        raise InputError(f"judges: {strip_address(name)!r} {why}. Write {url}.")
     if match is None and name.startswith("sim-"):
-        models = simulated_answerers() if answers else simulated_judges()
+        kind, models = (
+            ("answerer", simulated_answerers()) if answers else ("judge", simulated_judges())
+        )
         if name not in models:
-            parameter, kind = ("answerers", "answerer") if answers else ("judges", "judge")
-            raise InputError(
-                f"{parameter}: there is no simulated {kind} {name!r}.{nearest(name, models)} "
-                f"There are: {', '.join(models)}."
-            )
+            near = f"{nearest(name, models)} There are: {', '.join(models)}."
+            raise InputError(f"{kind}s: there is no simulated {kind} {name!r}.{near}")
         return _in_process(name, SIMULATED_URL, simulated=True)
     if (local := local_model(name)) is not None:
         return _in_process(
@@ -321,15 +317,12 @@ def _checked(url: str, name: str) -> str:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        why = "" if "@" in url else f" ({error})"
-        raise InputError(
-            f"judge {shown!r}: the base URL is malformed{why}. Write for example {example}."
-        ) from None
+        why = f"malformed{'' if '@' in url else f' ({error})'}"
+        raise InputError(f"judge {shown!r}: the base URL is {why}. Write e.g. {example}.") from None
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InputError(
-            f"judge {shown!r}: the base URL carries a user name, a password or a query. "
-            f"Give the key in the environment variable JUDGESTATS_API_KEY, and write {example}."
-        )
+        what = "the base URL carries a user name, a password or a query"
+        write = f"Give the key in the variable {ANY_KEY}, and write {example}."
+        raise InputError(f"judge {shown!r}: {what}. {write}")
     if parts.scheme not in {"http", "https"} or not parts.hostname or not _URL.fullmatch(url):
         got = "something that holds an @" if "@" in url else repr(url)
         raise InputError(f"judge {shown!r}: expected a base URL such as {example}, got {got}.")
@@ -390,41 +383,26 @@ def _key_for(url: str, name: str, env: Mapping[str, str]) -> Secret:
         variable = "OPENAI_API_KEY"
     for candidate in (variable, ANY_KEY):
         if candidate and (key := env.get(candidate, "").strip()):
-            return Secret(_sendable(key, candidate))
+            if not key.isascii() or any(c.isspace() or ord(c) < 32 for c in key):
+                raise InputError(
+                    "the API key holds a space or another character that cannot be sent in a "
+                    f"header. Check {candidate} (its value is not shown here)."
+                )
+            return Secret(key)
     if (variable and variable != "OPENAI_API_KEY") or parts.hostname == "api.openai.com":
         raise InputError(
             f"judge {name!r}: no key. Set {variable}, or name a local server "
-            "(base_url=http://localhost:8000/v1). The simulated judge sim-typical needs no key and "
-            "costs nothing."
+            "(base_url=http://localhost:8000/v1). The simulated judge sim-typical needs no key."
         )
     return Secret(_DUMMY)
 
 
-def _sendable(key: str, variable: str) -> str:
-    if not key.isascii() or any(c.isspace() or ord(c) < 32 for c in key):
-        raise InputError(
-            "the API key holds a space or another character that cannot be sent in a header. "
-            f"Check {variable} (its value is not shown here)."
-        )
-    return key
-
-
 _MEMBERS = (
-    "name",
-    "model",
-    "base_url",
-    "key_env",
-    "key_header",
-    "headers",
-    "query",
-    "settings",
-    "extra_body",
-    "reply",
-    "price",
-    "concurrency",
-)
+    "name", "model", "base_url", "key_env", "key_header", "headers", "query", "settings",
+    "extra_body", "reply", "price", "concurrency",
+)  # fmt: skip
 _UNSENDABLE = re.compile("[\x00-\x1f\x7f]")
-_EXAMPLE = "judges: [{name: mine, model: llama3, base_url: http://localhost:11434/v1}]"
+_EXAMPLE = "Write e.g. judges: [{name: mine, model: llama3, base_url: http://localhost:11434/v1}]"
 
 
 def is_judges_file(name: str) -> bool:
@@ -463,15 +441,13 @@ def _add(judges: dict[str, JudgeSpec], one: JudgeSpec) -> None:
     """Add a judge; refuse one whose requests equal another's, which would share its answers."""
     if one.name in judges:
         raise InputError(f"judges: {one.name!r} occurs twice. Give each judge its own name.")
-    same = next(
-        (n for n, other in judges.items() if other.capability_key == one.capability_key), None
-    )
-    if same is not None:
-        raise InputError(
-            f"judges: {same!r} and {one.name!r} are asked the same ({one.model} at {one.base_url} "
-            "with equal settings), so that one would be given the other's answers. Leave one out, "
-            "or give them different settings; repeats= asks a judge several times."
-        )
+    for name, other in judges.items():
+        if other.capability_key == one.capability_key:
+            raise InputError(
+                f"judges: {name!r} and {one.name!r} are asked the same ({one.model} at "
+                f"{one.base_url}), so that one would be given the other's answers. Leave one out, "
+                "or give them different settings; repeats= asks a judge several times."
+            )
     judges[one.name] = one
 
 
@@ -509,12 +485,10 @@ def read_judges_file(
     except OSError as error:
         raise InputError(f"judges: {file} cannot be read ({error}).") from None
     except YamlTextError as error:
-        raise InputError(
-            f"judges: {file} cannot be used: {error}. Write for example {_EXAMPLE}"
-        ) from None
+        raise InputError(f"judges: {file} cannot be used: {error}. {_EXAMPLE}") from None
     listed = value.get("judges") if isinstance(value, dict) else None
     if not isinstance(listed, list) or not listed:
-        raise InputError(f"judges: {file} holds no list of judges. Write for example {_EXAMPLE}")
+        raise InputError(f"judges: {file} holds no list of judges. {_EXAMPLE}")
     specs: dict[str, JudgeSpec] = {}
     for number, entry in enumerate(listed, 1):
         _add(specs, _judge(entry, f"{file.name}, judge {number}", env))
@@ -523,13 +497,11 @@ def read_judges_file(
 
 def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
     if not isinstance(entry, dict) or not isinstance(entry.get("model"), str):
-        raise InputError(f"judges: {where}: expected a mapping with a model, as in {_EXAMPLE}")
+        raise InputError(f"judges: {where}: expected a mapping with a model. {_EXAMPLE}")
     for member in entry:
         if member not in _MEMBERS:
-            raise InputError(
-                f"judges: {where}: {member!r} is none of {', '.join(_MEMBERS)}."
-                f"{nearest(str(member), _MEMBERS)}"
-            )
+            members = f"{', '.join(_MEMBERS)}.{nearest(str(member), _MEMBERS)}"
+            raise InputError(f"judges: {where}: {member!r} is none of {members}")
     for member in ("name", "base_url", "key_env", "key_header"):
         if not isinstance(entry.get(member, ""), str):
             raise InputError(f"judges: {where}: {member} must be a text.")
@@ -546,26 +518,30 @@ def _judge(entry: Any, where: str, env: Mapping[str, str]) -> JudgeSpec:
     served = bool(url) and model.startswith("sim-") and "@" not in model  # else: in this process
     spec = parse_judge(f"{model}@{url}" if served else model, base_url=url, environ=keys)
     reply = entry.get("reply")
-    if reply is not None and reply not in [mode.value for mode in ReplyMode]:
-        modes = ", ".join(mode.value for mode in ReplyMode)
-        raise InputError(f"judges: {where}: reply must be one of {modes}.")
+    if reply is not None and reply not in list(ReplyMode):
+        raise InputError(f"judges: {where}: reply must be one of {', '.join(ReplyMode)}.")
+    slots = entry.get("concurrency")
+    if slots is not None and (type(slots) is not int or not 1 <= slots <= 4096):
+        raise InputError(f"judges: {where}: concurrency must be 1 to 4096, got {slots!r}.")
+    headers, query = (_mapping(entry, member, where) for member in ("headers", "query"))
+    secrets = {
+        _filled(str(name), where, {}): Secret(_filled(str(value), where, env))
+        for name, value in headers.items()
+    }
+    if entry.get("key_header"):
+        secrets |= {entry["key_header"]: spec.key, "Authorization": Secret("")}
     return replace(
         spec,
         name=name or model,
         settings=_settings(entry, where),
-        headers=_headers(entry, where, env, spec.key),
-        query={
-            str(k): _filled(str(v), where, env) for k, v in _mapping(entry, "query", where).items()
-        },
+        headers=secrets,
+        query={str(k): _filled(str(v), where, env) for k, v in query.items()},
         reply_mode=spec.reply_mode if reply is None else ReplyMode(reply),
         price=_price(entry, where),
-        concurrency=_concurrency(entry, where) or spec.concurrency,
+        concurrency=slots or spec.concurrency,
         from_file=True,
-        written={
-            f"{member}.{k}": str(v)
-            for member in ("headers", "query")
-            for k, v in _mapping(entry, member, where).items()
-        },
+        written={f"headers.{k}": str(v) for k, v in headers.items()}
+        | {f"query.{k}": str(v) for k, v in query.items()},
     )
 
 
@@ -588,37 +564,20 @@ def _filled(text: str, where: str, env: Mapping[str, str]) -> str:
     return text
 
 
-def _headers(
-    entry: Mapping[str, Any], where: str, env: Mapping[str, str], key: Secret
-) -> dict[str, Secret]:
-    headers = {
-        _filled(str(name), where, {}): Secret(_filled(str(value), where, env))
-        for name, value in _mapping(entry, "headers", where).items()
-    }
-    if entry.get("key_header"):
-        headers[str(entry["key_header"])] = key
-        headers["Authorization"] = Secret("")
-    return headers
-
-
 def _settings(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     settings = dict(_mapping(entry, "settings", where))
     for name, value in settings.items():
         if name not in FIELDS:
-            raise InputError(
-                f"judges: {where}: settings has {name!r}, which is not one of {', '.join(FIELDS)}."
-                f"{nearest(str(name), FIELDS)}"
-            )
+            names = f"{', '.join(FIELDS)}.{nearest(str(name), FIELDS)}"
+            raise InputError(f"judges: {where}: settings has {name!r}, which is not one of {names}")
         settings[name] = None if value == "default" else value
         field_of(name).check(settings[name])
     extra = dict(_flat(_mapping(entry, "extra_body", where), EXTRA))
     try:
         json.dumps(extra, allow_nan=False)
     except (TypeError, ValueError):
-        raise InputError(
-            f"judges: {where}: extra_body holds a date or another value that JSON has not. "
-            "Put it in quotes."
-        ) from None
+        what = "extra_body holds a date or another value that JSON has not. Put it in quotes."
+        raise InputError(f"judges: {where}: {what}") from None
     return settings | extra
 
 
@@ -642,12 +601,3 @@ def _price(entry: Mapping[str, Any], where: str) -> dict[str, float]:
     if any(not 0 <= value < math.inf for value in price.values()):
         raise InputError(f"judges: {where}: a price is negative, or no number.")
     return price
-
-
-def _concurrency(entry: Mapping[str, Any], where: str) -> int | None:
-    value = entry.get("concurrency")
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 4096:
-        raise InputError(f"judges: {where}: concurrency must be 1 to 4096, got {value!r}.")
-    return value
