@@ -14,7 +14,7 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.ledger import Charge, Spend
 from judgestats.collection.prices import Charged, CostReservation, Price, UsageFaults
 from judgestats.collection.request import Ready, Sampling, seed_step, sent_of
-from judgestats.collection.response import Abilities, SentRequest, next_mode, subject
+from judgestats.collection.response import Abilities, SentRequest, json_object, next_mode, subject
 from judgestats.collection.retry import (
     AdaptiveLimit,
     CircuitBreaker,
@@ -25,7 +25,6 @@ from judgestats.collection.retry import (
 )
 from judgestats.collection.spec import CHAT, JudgeSpec, key_hint
 from judgestats.data.columns import Condition, Task, label
-from judgestats.files.text import decode_json
 from judgestats.protocols.base import ReplyMode
 
 _LONGEST_PAUSE_S = 60.0
@@ -79,15 +78,11 @@ class Endpoint:
         if reply_mode is None:
             self.abilities = learned or Abilities()
             for (name, value), words in self.abilities.refused.items():
-                sentence = f"{label(name, value)} was refused ({words}); its conditions are invalid"
-                self.note(sentence)
+                self.note(f"{label(name, value)} was refused ({words}); its conditions are invalid")
         else:
             self._found_out = learned or Abilities()
-            self.abilities = Abilities(
-                mode=reply_mode,
-                proven=True,
-                left_out=self._found_out.left_out,
-            )
+            left_out = self._found_out.left_out
+            self.abilities = Abilities(mode=reply_mode, proven=True, left_out=left_out)
         self._settled = asyncio.Event()
         self._probing = False
         if self.abilities.proven or spec.in_process:
@@ -118,12 +113,8 @@ class Endpoint:
 
         An answer from the journal was asked for without them too.
         """
-        notes = list(self.notes)
-        without = [
-            name
-            for name in {**sampling.settings, **self.spec.settings}
-            if name in self.abilities.left_out
-        ]
+        notes, settings = list(self.notes), {**sampling.settings, **self.spec.settings}
+        without = [name for name in settings if name in self.abilities.left_out]
         if sampling.seed is not None and not self.abilities.seed:
             without.append("a seed")
         for what in without:
@@ -193,10 +184,8 @@ class Endpoint:
         if seconds >= 1:
             return f"{self.spec.base_url} asks to wait {seconds:,.0f} s"
         if self.limited_in_a_row > self.limit.ceiling:
-            return (
-                f"{self.spec.base_url} has refused {self.limited_in_a_row:,} times in a row "
-                "(too many requests)"
-            )
+            times = f"{self.limited_in_a_row:,} times in a row (too many requests)"
+            return f"{self.spec.base_url} has refused {times}"
         return ""
 
     def refuse(self, why: str) -> None:
@@ -237,17 +226,13 @@ class Endpoint:
 
     def charge(self, booked: tuple[float, float, float], *, requests: int = 1) -> Charge:
         """A charge on the ledger, with the worst seen so far."""
-        booked_amount, estimated, in_vain = booked
+        reported, estimated, in_vain = booked
+        worst = self.reserve
         return Charge(
-            line=self.line,
-            reported=booked_amount,
-            estimated=estimated,
-            in_vain=in_vain,
-            longest=self.reserve.longest,
-            input_ratio=self.reserve.input_ratio,
-            output_ratio=self.reserve.output_ratio,
-            requests=requests,
-        )
+            line=self.line, requests=requests,
+            reported=reported, estimated=estimated, in_vain=in_vain,
+            longest=worst.longest, input_ratio=worst.input_ratio, output_ratio=worst.output_ratio,
+        )  # fmt: skip
 
     def count_fault(self, bill: Charged) -> int:
         """Keep a reply whose reported tokens were not believed; 1 if it is one, else 0."""
@@ -295,19 +280,12 @@ def mode_ignored(endpoint: Endpoint, sent: SentRequest, outcome: Outcome) -> boo
     if endpoint.abilities.proven or endpoint.spec.in_process or next_mode(sent.mode) is None:
         return False
     whole = [c.text for c in outcome.choices if c.finish_reason in _WHOLE and c.text.strip()]
-    if not whole or any(_is_object(text) for text in whole):
+    if not whole or any(json_object(text) is not None for text in whole):
         return False
     words = f"ignores the reply mode {sent.mode.value}, and answers {one_line(whole[0])[:60]!r}"
     endpoint.note(f"{words} (asked in the next reply mode)")
     endpoint.learn(endpoint.abilities.lower_mode(sent.mode))
     return True
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(decode_json(text, keep_last=True), dict)
-    except ValueError:
-        return False
 
 
 def taught(
@@ -332,40 +310,31 @@ def taught(
     if lesson is None:
         endpoint.learn(endpoint.abilities.unsettled())
         return False
-    endpoint.note(f"{outcome.detail} ({_lesson(about, sent, lesson)})")
+    if about in lesson.left_out:
+        leads_to = f"asked without {about}"
+    elif (about, sent.settings.get(about)) in lesson.refused:
+        way = "; temperatures=default leaves it out" if about == "temperature" else ""
+        leads_to = f"the condition is invalid; it was not run at another {about}{way}"
+    else:
+        leads_to = _LESSONS[about]
+    endpoint.note(f"{outcome.detail} ({leads_to})")
     endpoint.learn(lesson)
     return True
-
-
-def _lesson(about: str, sent: SentRequest, learned: Abilities) -> str:
-    """What a refusal leads to, as a note says it."""
-    if about in learned.left_out:
-        return f"asked without {about}"
-    if (about, sent.settings.get(about)) in learned.refused:
-        way = "; temperatures=default leaves it out" if about == "temperature" else ""
-        return f"the condition is invalid; it was not run at another {about}{way}"
-    return _LESSONS[about]
 
 
 def why_fatal(spec: JudgeSpec, outcome: Outcome) -> str:
     """Why asking a judge on is of no use; empty where it may be."""
     status = f"(HTTP {outcome.status}: {outcome.detail})"
     head = f"judge {spec.name!r}: {spec.base_url}"
-    if outcome.kind is Kind.KEY_REFUSED:
-        return f"{head} refuses the key {status}. Check {key_hint(spec.base_url)}."
-    if outcome.kind is Kind.NO_PERMISSION:
-        return f"{head} does not permit it {status}. The key may be right and still lack the right."
-    if outcome.kind is Kind.UNKNOWN_MODEL:
-        return f"{head} does not know the model {spec.model!r} {status}. Check name and base URL."
-    if outcome.kind is Kind.WRONG_PATH and spec.wire != CHAT:
-        return (
-            f"wire={spec.wire} sends raw text; {spec.name} at {spec.base_url} has no {spec.path} "
-            f"{status}."
-        )
-    if outcome.kind is Kind.WRONG_PATH:
-        path = urlsplit(spec.base_url).path.rstrip("/")
-        hint = f" Most servers want {spec.base_url}/v1." if not path.endswith("/v1") else ""
-        return f"{head} has no chat completions there {status}. Check the base URL.{hint}"
-    if outcome.kind is Kind.NO_QUOTA:
-        return f"judge {spec.name!r}: the quota is used up ({outcome.detail})."
-    return ""
+    raw = f"wire={spec.wire} sends raw text; {spec.name} at {spec.base_url} has no {spec.path}"
+    named = urlsplit(spec.base_url).path.rstrip("/").endswith("/v1")
+    hint = "" if named else f" Most servers want {spec.base_url}/v1."
+    chat = f"{head} has no chat completions there {status}. Check the base URL.{hint}"
+    model = f"does not know the model {spec.model!r}"
+    return {
+        Kind.KEY_REFUSED: f"{head} refuses the key {status}. Check {key_hint(spec.base_url)}.",
+        Kind.NO_PERMISSION: f"{head} does not permit it {status}. Check what the key may do.",
+        Kind.UNKNOWN_MODEL: f"{head} {model} {status}. Check name and base URL.",
+        Kind.WRONG_PATH: chat if spec.wire == CHAT else f"{raw} {status}.",
+        Kind.NO_QUOTA: f"judge {spec.name!r}: the quota is used up ({outcome.detail}).",
+    }.get(outcome.kind, "")

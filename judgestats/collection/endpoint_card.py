@@ -18,7 +18,7 @@ from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import why_fatal
 from judgestats.collection.prices import PriceTable, charged, default_prices
 from judgestats.collection.request import TextSize
-from judgestats.collection.response import read_error, read_reply
+from judgestats.collection.response import json_object, read_error, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import placed
@@ -212,7 +212,11 @@ async def examined(
         seeded = await _texts(calls, temperature=1, seed=7)
     late = [o.detail for o in calls.outcomes[asked:] if o.kind is Kind.TIMED_OUT]
     untold = f"cannot be determined ({late[0]})" if late else ""
-    features["seed"] = untold or _seed(hot, seeded)
+    varies = len(set(hot)) > 1
+    seed = ("honoured" if len(set(seeded)) == 1 else "ignored") if seeded else "refused"
+    if seeded and not varies:
+        seed = "cannot be determined (replies do not vary without it)"
+    features["seed"] = untold or seed
     features["temperature"] = untold or _temperature(cold, hot)
     features["logprobs"] += when
     price = (prices or default_prices()).price(spec)
@@ -227,10 +231,7 @@ async def examined(
         features=features,
         repeats_at_0=max((cold.count(text) for text in cold), default=0),
         tokens={
-            "in": first.tokens_in,
-            "out": first.tokens_out,
-            "cached": first.tokens_cached,
-            "reasoning": first.tokens_reasoning,
+            name: getattr(first, f"tokens_{name}") for name in ("in", "out", "cached", "reasoning")
         },
         rate_limits=calls.headers,
         latency_s=latencies[len(latencies) // 2],
@@ -283,7 +284,8 @@ async def _feature(calls: _Calls, name: str) -> str:
     elif name == "logprobs":
         honoured = bool(_logprobs(reply))
     else:
-        honoured = all(_is_verdict(choice.text) for choice in outcome.choices)
+        verdicts = [json_object(choice.text) or {} for choice in outcome.choices]
+        honoured = all(isinstance(verdict.get("score"), int) for verdict in verdicts)
     return "honoured" if honoured else "ignored"
 
 
@@ -325,14 +327,6 @@ def _uncertain(content: list[Any]) -> dict[str, float]:
     return values
 
 
-def _is_verdict(text: str) -> bool:
-    try:
-        value = decode_json(text, keep_last=True)
-    except ValueError:
-        return False
-    return isinstance(value, dict) and isinstance(value.get("score"), int)
-
-
 async def _texts(calls: _Calls, **fields: Any) -> list[str]:
     """Three replies; none where the first was refused."""
     texts: list[str] = []
@@ -352,11 +346,3 @@ def _temperature(cold: list[str], hot: list[str]) -> str:
     if len(set(cold)) < len(set(hot)):
         return "an effect is seen (0 against 1)"
     return "no effect is seen (0 against 1): a proxy may drop it"
-
-
-def _seed(hot: list[str], seeded: list[str]) -> str:
-    if not seeded:
-        return "refused"
-    if len(set(hot)) < 2:
-        return "cannot be determined (replies do not vary without it)"
-    return "honoured" if len(set(seeded)) == 1 else "ignored"

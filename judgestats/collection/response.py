@@ -29,80 +29,43 @@ _MOST = 100_000
 _DEEP = 12
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rule:
-    """What words mean, at some statuses (none named: at all)."""
-
-    kind: Kind
-    words: str
-    about: str = Parameter.UNKNOWN
-    statuses: frozenset[int] = frozenset()
-
-    def holds(self, status: int, text: str) -> bool:
-        """Whether it applies."""
-        at = not self.statuses or status in self.statuses
-        return at and re.search(self.words, text, re.IGNORECASE | re.DOTALL) is not None
-
-
-def _rule(kind: Kind, words: str, about: str = Parameter.UNKNOWN, *statuses: int) -> _Rule:
-    return _Rule(kind=kind, words=words, about=about, statuses=frozenset(statuses))
-
-
 _PAGE = r"^\s*<(?:!doctype|html)"
-_RULES = (
-    _rule(Kind.NO_PERMISSION, _PAGE, Parameter.UNKNOWN, 401, 403),
-    _rule(Kind.BAD_REQUEST, _PAGE, Parameter.TOO_LONG, 413),
-    _rule(Kind.WRONG_PATH, _PAGE, Parameter.UNKNOWN, 200, 404, 405),
-    _rule(
-        Kind.NO_QUOTA,
-        r"insufficient_quota|exceeded your current quota|credit balance is too low|"
-        r"insufficient balance|requires more credits",
-    ),
-    _rule(Kind.NO_QUOTA, "", Parameter.UNKNOWN, 402),
-    _rule(Kind.OVERLOADED, r"\boverloaded\b|server_is_overloaded|loading model|capacity exceeded"),
-    _rule(Kind.OVERLOADED, "", Parameter.UNKNOWN, 503, 529),
-    _rule(
-        Kind.BAD_REQUEST,
-        r"context[ _](?:length|window|size)|request too large|input tokens exceed|"
-        r"max_new_tokens.{0,3} must be <=|max_tokens must be at least 1, got -",
-        Parameter.TOO_LONG,
-    ),
-    _rule(Kind.BAD_REQUEST, "", Parameter.TOO_LONG, 413),
-    _rule(
-        Kind.BAD_REQUEST,
-        r"content.{0,12}(?:policy|filter|management)|moderation|\bflagged\b",
-        Parameter.CONTENT,
-    ),
-    _rule(Kind.RATE_LIMITED, "", Parameter.UNKNOWN, 429),
-    _rule(Kind.NO_PERMISSION, r"must be verified|insufficient permissions|missing scopes"),
-    _rule(Kind.KEY_REFUSED, "", Parameter.UNKNOWN, 401),
-    _rule(Kind.WRONG_PATH, r"not a chat model"),
-    _rule(Kind.WRONG_PATH, "", Parameter.UNKNOWN, 405),
+_RULES: tuple[tuple[Kind, str, str, tuple[int, ...]], ...] = (
+    (Kind.NO_PERMISSION, "", _PAGE, (401, 403)),
+    (Kind.BAD_REQUEST, Parameter.TOO_LONG, _PAGE, (413,)),
+    (Kind.WRONG_PATH, "", _PAGE, (200, 404, 405)),
+    (Kind.NO_QUOTA, "", (r"insufficient_quota|exceeded your current quota|credit balance is too low|"
+     r"insufficient balance|requires more credits"), ()),
+    (Kind.NO_QUOTA, "", "", (402,)),
+    (Kind.OVERLOADED, "", r"\boverloaded\b|server_is_overloaded|loading model|capacity exceeded",
+     ()),
+    (Kind.OVERLOADED, "", "", (503, 529)),
+    (Kind.BAD_REQUEST, Parameter.TOO_LONG, (r"context[ _](?:length|window|size)|request too large|"
+     r"input tokens exceed|max_new_tokens.{0,3} must be <=|max_tokens must be at least 1, got -"),
+     ()),
+    (Kind.BAD_REQUEST, Parameter.TOO_LONG, "", (413,)),
+    (Kind.BAD_REQUEST, Parameter.CONTENT,
+     r"content.{0,12}(?:policy|filter|management)|moderation|\bflagged\b", ()),
+    (Kind.RATE_LIMITED, "", "", (429,)),
+    (Kind.NO_PERMISSION, "", r"must be verified|insufficient permissions|missing scopes", ()),
+    (Kind.KEY_REFUSED, "", "", (401,)),
+    (Kind.WRONG_PATH, "", r"not a chat model", ()),
+    (Kind.WRONG_PATH, "", "", (405,)),
     # a limit that was reached, or a reply that failed: nothing of the request was refused
-    _rule(Kind.BAD_REQUEST, r"model output limit was reached|failed_generation|passed back"),
-    _rule(
-        Kind.BAD_REQUEST,
-        r"\bn must be 1|'n' :|only one completion choice|only n = 1|"
-        r"multiple (?:choices|completions)",
-        Parameter.CHOICES,
-    ),
-    _rule(Kind.BAD_REQUEST, r"\blogprobs\b", "logprobs"),
-    _rule(
-        Kind.BAD_REQUEST,
-        r"response_format|json_schema|json schema|structured output|guided_|\bgrammar\b|"
-        r"\btool_choice|\btools\b|\btool\b.{0,30}(?:not|un)|function.{0,5}call",
-        Parameter.REPLY_FORMAT,
-    ),
-    _rule(
-        Kind.UNKNOWN_MODEL,
-        r"model_not_found|DeploymentNotFound|\bmodel\b.{0,200}does not exist|model.{0,9}not found|"
-        r"no such model|"
-        r"not have access to model|no endpoints found for|non-serverless model|"
-        r"dedicated endpoint .{0,200}not running|unknown (?:simulated )?(?:judge|model)",
-    ),
-    _rule(Kind.NO_PERMISSION, "", Parameter.UNKNOWN, 403),
-)
-"""In this order; the first that holds counts."""
+    (Kind.BAD_REQUEST, "", r"model output limit was reached|failed_generation|passed back", ()),
+    (Kind.BAD_REQUEST, Parameter.CHOICES, (r"\bn must be 1|'n' :|only one completion choice|"
+     r"only n = 1|multiple (?:choices|completions)"), ()),
+    (Kind.BAD_REQUEST, "logprobs", r"\blogprobs\b", ()),
+    (Kind.BAD_REQUEST, Parameter.REPLY_FORMAT,
+     (r"response_format|json_schema|json schema|structured output|guided_|\bgrammar\b|"
+     r"\btool_choice|\btools\b|\btool\b.{0,30}(?:not|un)|function.{0,5}call"), ()),
+    (Kind.UNKNOWN_MODEL, "", (r"model_not_found|DeploymentNotFound|\bmodel\b.{0,200}does not exist|"
+     r"model.{0,9}not found|no such model|not have access to model|no endpoints found for|"
+     r"non-serverless model|dedicated endpoint .{0,200}not running|"
+     r"unknown (?:simulated )?(?:judge|model)"), ()),
+    (Kind.NO_PERMISSION, "", "", (403,)),
+)  # fmt: skip
+"""Kind, what it is about, words, and statuses (none: any), in this order: the first counts."""
 _REFUSED = (
     r"not support|unsupported|invalid|not allowed|unknown name|unrecogni[sz]ed|extra_forbidden|"
     r"must be|not permitted|not available|not enabled|unexpected|deprecated|only\b"
@@ -181,16 +144,16 @@ def error_in(reply: Mapping[str, Any]) -> int:
 
 
 def _meaning(status: int, param: str, text: str) -> tuple[Kind, str]:
-    for rule in _RULES:
-        if rule.holds(status, text):
-            return rule.kind, rule.about
+    for kind, about, words, statuses in _RULES:
+        at = not statuses or status in statuses
+        if at and re.search(words, text, re.IGNORECASE | re.DOTALL):
+            return kind, about
     if (name := _refused_field(param, text)) and status not in {408, 409, 502, 504}:
         return Kind.BAD_REQUEST, name
     if status == 404:
-        return Kind.WRONG_PATH, Parameter.UNKNOWN
-    if status in {408, 409} or status >= 500:
-        return Kind.SERVER_ERROR, Parameter.UNKNOWN
-    return Kind.BAD_REQUEST, Parameter.UNKNOWN
+        return Kind.WRONG_PATH, ""
+    broken = status in {408, 409} or status >= 500
+    return Kind.SERVER_ERROR if broken else Kind.BAD_REQUEST, ""
 
 
 def _refused_field(param: str, text: str) -> str:
@@ -204,7 +167,7 @@ def _refused_field(param: str, text: str) -> str:
     # among our fields, but no run sends one unasked.
     if Parameter.SEED in ours and named[0] not in _NAMES:
         return Parameter.SEED
-    return ours[0] if ours else (forbidden[0] if forbidden else "")
+    return next(iter((*ours, *forbidden)), "")
 
 
 def _words(body: bytes) -> tuple[str, str, str]:
@@ -246,6 +209,18 @@ def _strings(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, 
             yield name, value
         else:
             yield from _strings(inner, name, depth + 1)
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None where it is none.
+
+    Examples
+    --------
+    >>> json_object('{"score": 8}'), json_object("[8]")
+    ({'score': 8}, None)
+    """
+    value = _json(text)
+    return value if isinstance(value, dict) else None
 
 
 MAX_TEXT_CHARS = 200_000
@@ -528,17 +503,8 @@ class Abilities:
 
     def to_json(self) -> str:
         """As text, for the journal."""
-        return json.dumps(
-            {
-                "mode": self.mode.value,
-                "proven": self.proven,
-                "several": self.several,
-                "seed": self.seed,
-                "left_out": sorted(self.left_out),
-                "max_tokens_name": self.max_tokens_name,
-                "refused": [[n, v, words] for (n, v), words in self.refused.items()],
-            }
-        )
+        refused = [[n, v, words] for (n, v), words in self.refused.items()]
+        return json.dumps({**vars(self), "left_out": sorted(self.left_out), "refused": refused})
 
     @classmethod
     def from_json(cls, text: str) -> Abilities:
@@ -562,8 +528,7 @@ def subject(outcome: Outcome, sent: SentRequest) -> str:
     if outcome.about != Parameter.UNKNOWN:
         return outcome.about
     for name in sent.settings:
-        if name.startswith(EXTRA) and re.search(
-            rf"\b{re.escape(name.rpartition('.')[2])}\b", outcome.detail
-        ):
+        word = re.escape(name.rpartition(".")[2])
+        if name.startswith(EXTRA) and re.search(rf"\b{word}\b", outcome.detail):
             return name
     return outcome.about

@@ -18,13 +18,7 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import UNTOLD, Answer
 from judgestats.collection.ledger import Purse
 from judgestats.collection.prices import Charged, charged
-from judgestats.collection.request import (
-    DRAW_HEADER,
-    Ready,
-    TextSize,
-    draw_header,
-    request_body,
-)
+from judgestats.collection.request import DRAW_HEADER, Ready, TextSize, draw_header, request_body
 from judgestats.collection.response import SentRequest
 from judgestats.collection.retry import FailedRequest, Kind, Outcome
 from judgestats.collection.spec import JudgeSpec
@@ -149,8 +143,10 @@ class RequestSender:
             one = await self._admitted(endpoint, tasks, ready, tried)
             if one is None:
                 return 0
-            if tried == 1:
-                self._count_again(endpoint, wanted)
+            if tried == 1 and (again := self._journal.was_lost(wanted)):
+                # in flight when an earlier run was killed
+                self._account.possibly_billed_twice += again
+                self._journal.ledger.charge_again(endpoint.line, again)
             self._sending += 1
             self.idle.clear()
             try:
@@ -162,7 +158,7 @@ class RequestSender:
                 _leave(endpoint, outcome, one.entered)
                 endpoint.saw(outcome)
                 if outcome.kind is Kind.ANSWERED and mode_ignored(endpoint, one.sent, outcome):
-                    self._charge_failure(endpoint, ready, outcome, one, in_vain=True)
+                    self._charge_failure(endpoint, ready, outcome, one)
                     return 0
                 if outcome.kind is Kind.ANSWERED:
                     endpoint.streaks.answered(condition)
@@ -176,12 +172,9 @@ class RequestSender:
                 now = asyncio.get_running_loop().time()
                 failed_at = now if math.isnan(failed_at) else failed_at
                 wait = self._retry.wait(
-                    outcome,
-                    tried=tried,
-                    waited_s=now - failed_at,
-                    contacted=endpoint.contacted,
+                    outcome, tried=tried, waited_s=now - failed_at, contacted=endpoint.contacted,
                     draw=draw,
-                )
+                )  # fmt: skip
                 if wait is None:
                     self._end_if_hopeless(endpoint, outcome, condition)
                     if self._retry.asks_too_much(outcome):
@@ -242,19 +235,8 @@ class RequestSender:
         sent = endpoint.build_request(tasks, ready, self._sampling)
         self._account.requests += 1
         self._account.retries += tried > 1
-        return _Try(
-            body=request_body(endpoint.spec, ready.encoded, sent),
-            sent=sent,
-            hold=hold,
-            entered=entered,
-            tried=tried,
-        )
-
-    def _count_again(self, endpoint: Endpoint, wanted: list[bytes]) -> None:
-        """Count judgments that were in flight when an earlier run was killed."""
-        if again := self._journal.was_lost(wanted):
-            self._account.possibly_billed_twice += again
-            self._journal.ledger.charge_again(endpoint.line, again)
+        body = request_body(endpoint.spec, ready.encoded, sent)
+        return _Try(body=body, sent=sent, hold=hold, entered=entered, tried=tried)
 
     async def _store(
         self, endpoint: Endpoint, wanted: list[bytes], ready: Ready, outcome: Outcome, one: _Try
@@ -289,15 +271,9 @@ class RequestSender:
         return bill
 
     def _charge_failure(
-        self,
-        endpoint: Endpoint,
-        ready: Ready,
-        outcome: Outcome,
-        one: _Try,
-        *,
-        in_vain: bool | None = None,
+        self, endpoint: Endpoint, ready: Ready, outcome: Outcome, one: _Try
     ) -> None:
-        in_vain = outcome.maybe_billed if in_vain is None else in_vain
+        in_vain = outcome.kind is Kind.ANSWERED or outcome.maybe_billed
         cost = 0.0
         if in_vain:
             bill = self._charged(endpoint, ready, outcome, one)
@@ -337,18 +313,16 @@ class RequestSender:
         if outcome.kind is not Kind.UNREACHABLE:
             most = max(_HOPELESS, 2 * endpoint.limit.ceiling)
             endpoint.streaks.gave_up(outcome, condition)
-            sentence = f"judgments in a row failed, the last one as {outcome.kind.value}"
-            sentence = f"{sentence} ({outcome.detail})"
+            last = f"{outcome.kind.value} ({outcome.detail})"
+            sentence = f"judgments in a row failed, the last one as {last}"
             if count := endpoint.streaks.model_fails(most=most):
                 endpoint.end(Stop.FAILING, f"{name}: {count} {sentence}")
             elif count := endpoint.streaks.condition_fails(condition, most=most):
                 endpoint.leave_out(condition, f"{condition}: {count} {sentence}")
             return
         if not endpoint.contacted:
-            endpoint.refuse(
-                f"judge {name!r}: {url} cannot be reached ({outcome.detail}). Is the server "
-                "running, and is the base URL right?"
-            )
+            hint = "Is the server running, and is the base URL right?"
+            endpoint.refuse(f"judge {name!r}: {url} cannot be reached ({outcome.detail}). {hint}")
             return
         endpoint.unreachable_in_a_row += 1
         if endpoint.unreachable_in_a_row >= _HOLD:

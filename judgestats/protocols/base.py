@@ -77,13 +77,9 @@ class Unit:
     def of(cls, item: Item, item_id: str, shown: tuple[int, ...], order: str = "") -> Unit:
         """The unit that shows some responses of an item, with its cluster and category."""
         return cls(
-            item_id=item_id,
-            cluster=item.cluster,
-            item=item,
-            shown=shown,
-            order=order,
+            item_id=item_id, cluster=item.cluster, item=item, shown=shown, order=order,
             category=item.category,
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,24 +158,17 @@ class Scale:
 
     def __post_init__(self) -> None:
         if self.low >= self.high:
-            raise InputError(
-                f"Scale: the lowest score ({self.low}) must be below the highest ({self.high})."
-            )
+            raise InputError(f"Scale: the lowest score must be below the highest, got {self}.")
 
     @classmethod
     def parse(cls, text: str) -> Scale:
         """Read ``low-high``, such as ``1-10`` or ``0-100``, of at most 10,000 points."""
         parts = text.strip().split("-")
         if len(parts) != 2 or not all(p.strip().isdigit() for p in parts):
-            raise InputError(
-                f"scale: expected two whole numbers, e.g. 1-10, got {text!r}. "
-                "Write for example scale=1-5."
-            )
+            raise InputError(f"scale: expected two whole numbers, e.g. scale=1-10, got {text!r}.")
         scale = cls(int(parts[0]), int(parts[1]))
         if (points := scale.high - scale.low + 1) > MOST_POINTS:
-            raise InputError(
-                f"scale={scale} has {points:,} points; at most {MOST_POINTS:,}. Give a shorter one."
-            )
+            raise InputError(f"scale={scale} has {points:,} points, more than {MOST_POINTS:,}.")
         return scale
 
     def holds(self, score: float | Decimal) -> bool:

@@ -13,7 +13,7 @@ from judgestats.files.text import decode_json
 from judgestats.items.records import Item
 from judgestats.protocols import replies
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale, Status, Unit, Verdict
-from judgestats.protocols.template import PromptTemplate, bare_texts, joined_texts
+from judgestats.protocols.template import PromptTemplate, bare_texts, framed_text, joined_texts
 
 
 def explained_schema(
@@ -140,20 +140,17 @@ def load_examples(path: str | Path) -> tuple[Example, ...]:
             values = decode_json(line)
             example = Example(**{k: str(v) for k, v in values.items()})
         except (ValueError, TypeError, AttributeError) as error:
+            form = "question, response_a, response_b, choice and perhaps explanation"
             raise InputError(
-                f"examples: {path.name}, line {number}: expected an object with question, "
-                f"response_a, response_b, choice and perhaps explanation ({error})."
+                f"examples: {path.name}, line {number}: expected an object with {form} ({error})."
             ) from error
         if example.choice not in _VERDICTS:
-            raise InputError(
-                f"examples: {path.name}, line {number}: choice must be one of "
-                f"{', '.join(_VERDICTS)}, got {example.choice!r}."
-            )
+            got = f"choice must be one of {', '.join(_VERDICTS)}, got {example.choice!r}"
+            raise InputError(f"examples: {path.name}, line {number}: {got}.")
         examples.append(example)
     if not 1 <= len(examples) <= _MAX_EXAMPLES:
-        raise InputError(
-            f"examples: {path.name} must hold 1 to {_MAX_EXAMPLES} examples, got {len(examples)}."
-        )
+        most = f"1 to {_MAX_EXAMPLES} examples, got {len(examples)}"
+        raise InputError(f"examples: {path.name} must hold {most}.")
     return tuple(examples)
 
 
@@ -171,18 +168,9 @@ def examples_text(examples: Sequence[Example], *, reasoning: str) -> str:
         reasons = [f"Explanation: {e.explanation}"] if e.explanation and reasoning != "none" else []
         verdict = [f"Verdict: {e.choice}"]
         order = reasons + verdict if reasoning == "before" else verdict + reasons
-        blocks.append(
-            "\n".join(
-                [
-                    f"[The Start of Example {number}]",
-                    f"Question: {e.question}",
-                    f"Assistant A: {e.response_a}",
-                    f"Assistant B: {e.response_b}",
-                    *order,
-                    f"[The End of Example {number}]",
-                ]
-            )
-        )
+        answers = [f"Assistant A: {e.response_a}", f"Assistant B: {e.response_b}"]
+        text = "\n".join([f"Question: {e.question}", *answers, *order])
+        blocks.append(framed_text(f"Example {number}", text))
     return "\n\n".join(blocks)
 
 
@@ -233,27 +221,23 @@ def guideline_text(name_or_path: str, *, scale: Scale | None = None) -> str:
     """
     if name_or_path in GUIDELINES:
         if name_or_path != "none" and scale is not None and scale != GUIDELINE_SCALE:
+            why = f"is written for the scale 1-10, not {scale}"
             raise InputError(
-                f"guidelines: the bundled guideline {name_or_path!r} is written for the scale "
-                f"1-10, not {scale}. Use scale=1-10, or give your own text files."
+                f"guidelines: {name_or_path!r} {why}. Use scale=1-10, or give your own text files."
             )
         folder = resources.files("judgestats.protocols").joinpath("guidelines")
         return folder.joinpath(f"{name_or_path}.txt").read_text(encoding="utf-8").strip()
     path = Path(name_or_path)
     if not path.is_file():
-        raise InputError(
-            f"guidelines: there is no file {name_or_path!r}, and no bundled guideline of that name "
-            f"(there are: {', '.join(GUIDELINES)})."
-        )
+        bundled = f"no bundled guideline of that name (there are: {', '.join(GUIDELINES)})"
+        raise InputError(f"guidelines: there is no file {name_or_path!r}, and {bundled}.")
     try:
         text = path.read_text(encoding="utf-8").strip()
     except UnicodeDecodeError as error:
         raise InputError(f"guidelines: {name_or_path} is not UTF-8 text ({error}).") from error
     if not text or len(text) > _MAX_CHARS:
-        raise InputError(
-            f"guidelines: {name_or_path} must hold 1 to {_MAX_CHARS} characters, got {len(text)}. "
-            "For no guideline at all write none."
-        )
+        held = f"1 to {_MAX_CHARS} characters, got {len(text)}"
+        raise InputError(f"guidelines: {name_or_path} must hold {held}. For none, write none.")
     return text
 
 
@@ -272,10 +256,8 @@ def with_guideline(template: PromptTemplate, text: str) -> PromptTemplate:
     '{question} {response} 10 is best.'
     """
     if "guideline" not in template.placeholders:
-        raise InputError(
-            f"prompt {template.name!r}: the text lacks {{guideline}}, so all guidelines would ask "
-            "alike. Put {guideline} where the guideline belongs."
-        )
+        why = "the text lacks {guideline}, so all guidelines would ask alike"
+        raise InputError(f"prompt {template.name!r}: {why}. Put {{guideline}} where it belongs.")
     return replace(template, text=template.text.replace(_PLACE, text))
 
 
@@ -311,12 +293,11 @@ class Writing:
 
     def schema(self) -> ReplySchema:
         """The reply's JSON schema, also the parameters of the tool ``submit_<what>``."""
+        text = {"type": "string", "description": f"The {self.what}."}
         return ReplySchema(
             name=f"submit_{self.what}",
             description=f"Submit the {self.what}.",
-            schema=object_schema(
-                {self.what: {"type": "string", "description": f"The {self.what}."}}
-            ),
+            schema=object_schema({self.what: text}),
         )
 
     def prompt(

@@ -194,9 +194,9 @@ class PromptTemplate:
             return cls.bundled(name_or_path)
         path = Path(name_or_path)
         if not os.path.lexists(path):
+            bundled = f"no bundled prompt of that name (there are: {', '.join(bundled_prompts())})"
             raise InputError(
-                f"prompt: there is no file {name_or_path!r} in {Path.cwd()}, and no bundled prompt "
-                f"of that name (there are: {', '.join(bundled_prompts())})."
+                f"prompt: there is no file {name_or_path!r} in {Path.cwd()}, and {bundled}."
             )
         with opened(path, Limits(expanded_bytes=_MAX_BYTES)) as stream:
             text = decoded(stream.read(), f"prompt: {name_or_path}")
@@ -206,23 +206,17 @@ class PromptTemplate:
     def require(self, needed: Iterable[str], *, offered: Iterable[str]) -> None:
         """Raise unless the text holds every needed placeholder, and none that looks misspelt."""
         needed, offered = set(needed), set(offered)
-        missing = sorted(needed - self.placeholders)
-        if missing:
+        if missing := sorted(needed - self.placeholders):
+            lacks = " and ".join(f"{{{m}}}" for m in missing)
+            names = ", ".join(f"{{{o}}}" for o in sorted(offered))
             raise InputError(
-                f"prompt {self.name!r}: the text lacks "
-                + " and ".join(f"{{{m}}}" for m in missing)
-                + ", so a judge would not see what it judges. Placeholders on offer: "
-                + ", ".join(f"{{{o}}}" for o in sorted(offered))
-                + "."
+                f"prompt {self.name!r}: the text lacks {lacks}, so a judge would not see what it "
+                f"judges. Placeholders on offer: {names}."
             )
-
         for name in sorted(self.placeholders - offered):
-            near = difflib.get_close_matches(name, offered, n=1, cutoff=0.75)
-            if near:
-                raise InputError(
-                    f"prompt {self.name!r}: {{{name}}} is not a placeholder; did you mean "
-                    f"{{{near[0]}}}? Other words in braces are left as they are."
-                )
+            if near := difflib.get_close_matches(name, offered, n=1, cutoff=0.75):
+                mean = f"{{{name}}} is not a placeholder; did you mean {{{near[0]}}}?"
+                raise InputError(f"prompt {self.name!r}: {mean}")
 
     def seal(self, texts: Iterable[str]) -> str:
         """The seal of the frame around some texts; a user's or a study's prompt has none."""
@@ -232,11 +226,7 @@ class PromptTemplate:
         """The chat messages, with the known placeholders replaced in one pass."""
         text = sealed(self.text, seal)
         parts = _PART.split(text)
-        sections = (
-            [("user", text)]
-            if len(parts) == 1
-            else [("user", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
-        )
+        sections = [("user", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
         tidy = self.append or self.ours
         messages = []
         for place, (role, body) in enumerate(sections):
@@ -356,9 +346,8 @@ def response_names(item: Item) -> list[str]:
     >>> response_names(Item(id="q1", cluster="q1", turns=("2+2?",), responses=responses))
     ['q1/x', 'q1/y']
     """
-    if len(item.responses) == 1:
-        return [item.id]
-    return [f"{item.id}/{author}" for author in _authors(item)]
+    several = len(item.responses) != 1
+    return [f"{item.id}/{author}" for author in _authors(item)] if several else [item.id]
 
 
 def pair_name(item: Item, pair: tuple[int, int]) -> str:

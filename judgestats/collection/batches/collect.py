@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from judgestats.collection.account import Collected, Stop
@@ -17,6 +18,7 @@ from judgestats.collection.collector import collect_online, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.prices import UsageFaults
+from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import Task
 from judgestats.errors import InputError, JudgeError, JudgestatsError
 from judgestats.results.numbers import count_noun
@@ -90,15 +92,11 @@ class BatchCollector(BatchCollection):
                     continue
                 if spec.client_key not in clients:
                     made = AnthropicBatches if takes(spec) else BatchClient
-                    clients[spec.client_key] = await stack.enter_async_context(
-                        made(
-                            spec,
-                            timeout_s=self.ask.timeout_s,
-                            retry=self.ask.retry,
-                            sleep=self.ask.sleep,
-                            app=self._simulated() if spec.in_process else None,
-                        )
-                    )
+                    client = made(
+                        spec, timeout_s=self.ask.timeout_s, retry=self.ask.retry,
+                        sleep=self.ask.sleep, app=self._simulated(spec),
+                    )  # fmt: skip
+                    clients[spec.client_key] = await stack.enter_async_context(client)
             await _all_or_first_error(
                 self._work(endpoint, clients[endpoint.spec.client_key], tasks)
                 for endpoint in self.endpoints.values()
@@ -109,14 +107,9 @@ class BatchCollector(BatchCollection):
 
     async def _work(self, endpoint: Endpoint, client: BatchClient, tasks: Sequence[Task]) -> None:
         """One model's batches; what ends them ends no other model's."""
-        work = BatchWork(
-            endpoint,
-            client=client,
-            collection=self,
-            survey=lambda: self._wanted(tasks, endpoint),
-        )
+        survey = partial(self._wanted, tasks, endpoint)
         try:
-            await work.run()
+            await BatchWork(endpoint, client=client, collection=self, survey=survey).run()
         except JudgeError as error:
             self._refused[endpoint.spec.capability_key] = str(error)
 
@@ -170,19 +163,13 @@ class BatchCollector(BatchCollection):
         spec, account = self.endpoint(name).spec, self.account
         own = self.journal.ledger.total_spend(self.ask.experiment, *spec.address).total
         others = max(0.0, account.charged_usd + account.earlier_cost_usd - own)
+        others += sum(self.held.values())
         at_once = replace(
-            self.ask,
-            mode="online",
-            journal=self.journal,
-            concurrency=len(tasks),
-            budget=self.ask.budget.less(
-                requests=self.handed_in, cost=others + sum(self.held.values())
-            ),
-            simulated_app=self._simulated() if spec.in_process else None,
-            progress=False,
-            follow_up=None,
+            self.ask, mode="online", journal=self.journal, concurrency=len(tasks),
+            budget=self.ask.budget.less(requests=self.handed_in, cost=others),
+            simulated_app=self._simulated(spec), progress=False, follow_up=None,
             handle_signals=False,
-        )
+        )  # fmt: skip
         collected = await collect_online(tasks, at_once)
         money = collected.account
         money.earlier_cost_usd = money.earlier_billed_twice = 0
@@ -194,10 +181,11 @@ class BatchCollector(BatchCollection):
 
     # ------------------------------------------------------------------ the plan
 
-    def _simulated(self) -> AsgiApp:
-        if self._app is None:
+    def _simulated(self, spec: JudgeSpec) -> AsgiApp | None:
+        """The one server in this process, for a judge that is asked there."""
+        if spec.in_process and self._app is None:
             self._app = SimulatedServer()
-        return self._app
+        return self._app if spec.in_process else None
 
     def _wanted(self, tasks: Sequence[Task], endpoint: Endpoint) -> Iterator[Wanted]:
         mine = (t for t in tasks if self.endpoint(t.condition.judge) is endpoint)
@@ -213,7 +201,7 @@ class BatchCollector(BatchCollection):
             size = self.ask.sampling.choices if endpoint.abilities.several else 1
             for start in range(0, len(left), size):
                 part = left[start : start + size]
-                yield Wanted(tasks=tuple(t for t, _ in part), keys=tuple(k for _, k in part))
+                yield Wanted.of(part)
 
     # ------------------------------------------------------------------ the end
 
@@ -221,10 +209,7 @@ class BatchCollector(BatchCollection):
         """Which batches go on on the server, and how to go on."""
         names = ", ".join(sorted(self.running)[:5]) + (" ..." if len(self.running) > 5 else "")
         on = count_noun(len(self.running), "batch goes on", "batches go on")
-        return (
-            f"{on} on the server ({names}); the same command fetches the answers, in a minute or "
-            "tomorrow."
-        )
+        return f"{on} on the server ({names}); the same command fetches the answers."
 
 
 async def _all_or_first_error(work: Iterable[Awaitable[None]]) -> None:

@@ -25,13 +25,7 @@ from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer, BatchRecord, BatchRequest, Limits
 from judgestats.collection.ledger import Charge, unknown_price
 from judgestats.collection.prices import Charged, charged
-from judgestats.collection.request import (
-    Encoded,
-    Ready,
-    TextSize,
-    draw_header,
-    request_body,
-)
+from judgestats.collection.request import Encoded, Ready, TextSize, draw_header, request_body
 from judgestats.collection.retry import FailedRequest, Kind, Outcome
 from judgestats.collection.sending import answers_of
 from judgestats.data.columns import Task
@@ -49,14 +43,16 @@ class Wanted:
 
     def drop_judgments(self, keys: set[bytes]) -> Wanted | None:
         """What is left of it without some judgments."""
-        left = [(t, k) for t, k in zip(self.tasks, self.keys, strict=True) if k not in keys]
+        left = [pair for pair in zip(self.tasks, self.keys, strict=True) if pair[1] not in keys]
         if len(left) == len(self.keys):
             return self
-        return (
-            Wanted(tasks=tuple(t for t, _ in left), keys=tuple(k for _, k in left))
-            if left
-            else None
-        )
+        return Wanted.of(left) if left else None
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[Task, bytes]]) -> Wanted:
+        """The request for some tasks, given with their keys."""
+        tasks, keys = zip(*pairs, strict=True)
+        return cls(tasks=tasks, keys=keys)
 
 
 class BatchCollection(StagedCollection):
@@ -116,17 +112,11 @@ class BatchCollection(StagedCollection):
         return Stop.MAX_COST if total > limits.max_cost and estimate > 0 else None
 
 
-_AGAIN = {
-    Kind.RATE_LIMITED,
-    Kind.OVERLOADED,
-    Kind.SERVER_ERROR,
-    Kind.BROKEN,
-    Kind.TIMED_OUT,
+_PASSING = {
+    Kind.RATE_LIMITED, Kind.OVERLOADED, Kind.SERVER_ERROR, Kind.BROKEN, Kind.TIMED_OUT,
     Kind.MALFORMED,
-    Kind.TOO_LARGE,
-    Kind.EXPIRED,
-    Kind.MISSING,
-}
+}  # fmt: skip
+_AGAIN = _PASSING | {Kind.TOO_LARGE, Kind.EXPIRED, Kind.MISSING}
 """Kinds of failure for which a request goes into a next batch."""
 _FATAL = {Kind.KEY_REFUSED, Kind.NO_PERMISSION, Kind.WRONG_PATH, Kind.UNKNOWN_MODEL}
 
@@ -205,25 +195,13 @@ class BatchAccounting:
         self._collection.stopped.append((why, detail))
 
 
-_SILENT = {
-    Kind.UNREACHABLE,
-    Kind.BROKEN,
-    Kind.TIMED_OUT,
-    Kind.SERVER_ERROR,
-    Kind.OVERLOADED,
-    Kind.RATE_LIMITED,
-    Kind.MALFORMED,
-}
+_SILENT = _PASSING | {Kind.UNREACHABLE}
 """Kinds of failure that say nothing about the state of a batch."""
 _MOST_SILENT = 60
 """Looks in a row without news: about an hour, the retry policy's own tries aside."""
-_REFUSALS = {
-    Kind.BAD_REQUEST,
-    Kind.KEY_REFUSED,
-    Kind.NO_PERMISSION,
-    Kind.WRONG_PATH,
-    Kind.UNKNOWN_MODEL,
-}
+_REFUSALS = _FATAL | {Kind.BAD_REQUEST}
+_ENDINGS = {"expired": Kind.EXPIRED, "cancelled": Kind.CANCELLED}
+"""What became of a request that a batch's files say nothing of, by the batch's status."""
 _FILE_LOOKS = 5
 """Looks at an ended batch that names no file yet: some servers name it seconds later."""
 _TOO_MANY = "token_limit_exceeded"
@@ -353,18 +331,11 @@ class BatchWork:
         custom_id = f"js-{one.keys[0].hex()[:40]}"
         if endpoint.spec.simulated:
             custom_id += f"|{draw_header(tasks, sampling)}"
-        request = BatchRequest(
-            custom_id=custom_id,
-            keys=one.keys,
-            sent=sent,
-            tried=1 + self._collection.tries.get(one.keys[0], 0),
-        )
+        tried = 1 + self._collection.tries.get(one.keys[0], 0)
+        request = BatchRequest(custom_id=custom_id, keys=one.keys, sent=sent, tried=tried)
         hold = endpoint.hold(ready, len(tasks), bound=endpoint.bound(sampling, condition))
-        return (
-            request_line(custom_id, request_body(endpoint.spec, ready.encoded, sent)),
-            request,
-            hold,
-        )
+        body = request_body(endpoint.spec, ready.encoded, sent)
+        return request_line(custom_id, body), request, hold
 
     async def _create(
         self, lines: list[bytes], requests: list[BatchRequest], held: float
@@ -386,10 +357,8 @@ class BatchWork:
             raise
         book.created(record.name, state.id)
         collection.handed_in += len(requests)
-        collection.say(
-            f"{self._endpoint.spec.name}: batch {state.id} handed in with "
-            f"{len(requests):,} requests"
-        )
+        name = self._endpoint.spec.name
+        collection.say(f"{name}: batch {state.id} handed in with {len(requests):,} requests")
         return replace(record, file_id=file_id, batch_id=state.id)
 
     # ------------------------------------------------------------------ waiting and fetching
@@ -412,9 +381,7 @@ class BatchWork:
                 except BatchCallError as error:
                     if error.outcome.kind in _SILENT and silent < _MOST_SILENT:
                         silent += 1  # the batch goes on whether or not it can be looked at
-                        collection.say(
-                            f"{self._endpoint.spec.name}: no news ({error.outcome.detail})"
-                        )
+                        collection.say(f"{name}: no news ({error.outcome.detail})")
                         continue
                     if error.outcome.status != 404:
                         raise
@@ -431,18 +398,13 @@ class BatchWork:
                 else:
                     if seen.get(record.name) != (state.status, state.done):
                         seen[record.name] = (state.status, state.done)
-                        collection.say(
-                            f"{name}: batch {state.id} {state.status}, "
-                            f"{state.done:,} of {state.total:,} requests done"
-                        )
+                        done = f"{state.done:,} of {state.total:,} requests done"
+                        collection.say(f"{name}: batch {state.id} {state.status}, {done}")
                     continue
                 left.remove(record)
 
     def _end(
-        self,
-        record: BatchRecord,
-        answers: dict[bytes, Answer],
-        charge: Charge | None = None,
+        self, record: BatchRecord, answers: dict[bytes, Answer], charge: Charge | None = None
     ) -> frozenset[bytes]:
         collection = self._collection
         new = collection.journal.store_batch(record.name, answers, charge)
@@ -469,7 +431,10 @@ class BatchWork:
         share = (record.estimate or 0.0) / max(len(requests), 1)
         asked = self._sizes(requests.values())
         for request in requests.values():
-            outcome = results.outcomes.get(request.custom_id) or _unmentioned(state, gone=gone)
+            outcome = results.outcomes.get(request.custom_id) or Outcome(
+                kind=Kind.MISSING if gone else _ENDINGS.get(state.status, Kind.MISSING),
+                detail=f"the batch is {state.status}, without a result",
+            )
             bound = request.sent.settings.get("max_tokens")
             size = asked.get(request.keys[0], TextSize())
             bill = charged(outcome, endpoint.price, size, hold=share, bound=bound)
@@ -497,18 +462,19 @@ class BatchWork:
             f"{len(requests) - len(left):,} of {len(requests):,} requests answered"
         )
         if fatal is not None:
+            why = f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail})"
             raise JudgeError(
-                f"judge {endpoint.spec.name!r}: the batch's requests were refused as "
-                f"{fatal.kind.value} (HTTP {fatal.status}: {fatal.detail}). Check the judge's name "
-                "and the key; what was answered is in the journal."
+                f"judge {endpoint.spec.name!r}: the batch's requests were refused as {why}. Check "
+                "the judge's name and the key; what was answered is in the journal."
             )
         if gone and any(bill.outcome.kind is Kind.MISSING for _, bill in left):
+            lost = [f for f, c in zip(state.files, contents, strict=True) if c is None]
+            which = f"{' and '.join(lost)}: HTTP 404" if lost else "it names no output file"
             raise JudgeError(
                 f"judge {endpoint.spec.name!r}: batch {state.id} is {state.status}, and the server "
-                f"has no file of its results ({_files(state, contents)}): {len(left):,} of "
-                f"{len(requests):,} requests are without an answer and were probably billed. Look "
-                "for the batch on the provider's page; the same command asks them again, and pays "
-                "again."
+                f"has no file of its results ({which}): {len(left):,} of {len(requests):,} "
+                "requests are without an answer and were probably billed. Look for the batch on "
+                "the provider's page; the same command asks them again, and pays again."
             )
 
     def _sizes(self, requests: Iterable[BatchRequest]) -> dict[bytes, TextSize]:
@@ -536,9 +502,8 @@ class BatchWork:
         self._end(record, {})
         if _TOO_MANY in state.codes and count > 1:
             self._most, self._one_by_one = max(1, count // 2), True
-            self._endpoint.note(
-                f"too many tokens wait; batches of {self._most:,} requests, one by one"
-            )
+            now = f"batches of {self._most:,} requests, one by one"
+            self._endpoint.note(f"too many tokens wait; {now}")
             return
         why = "; ".join(state.errors[:3]) or "no reason given"
         raise JudgeError(
@@ -553,18 +518,3 @@ def _size(prompted: Prompted) -> TextSize:
 
 def _keys_of(requests: Iterable[BatchRequest]) -> set[bytes]:
     return {key for request in requests for key in request.keys}
-
-
-def _unmentioned(state: BatchState, *, gone: bool) -> Outcome:
-    """What it means that a batch's files say nothing of a request."""
-    kinds = {"expired": Kind.EXPIRED, "cancelled": Kind.CANCELLED}
-    kind = Kind.MISSING if gone else kinds.get(state.status, Kind.MISSING)
-    return Outcome(kind=kind, detail=f"the batch is {state.status}, without a result")
-
-
-def _files(state: BatchState, contents: Sequence[bytes | None]) -> str:
-    """Which of a batch's files there are not."""
-    lost = [f for f, content in zip(state.files, contents, strict=True) if content is None]
-    if not lost:
-        return "it names no output file"
-    return f"{' and '.join(lost)}: HTTP 404"

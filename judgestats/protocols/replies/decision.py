@@ -221,18 +221,11 @@ class Form(Protocol):
 
 
 _WITHHELD = {
-    "content_filter",
-    "refusal",
-    "safety",
-    "prohibited_content",
-    "blocklist",
-    "recitation",
-    "spii",
-}
+    "content_filter", "refusal", "safety", "prohibited_content", "blocklist", "recitation", "spii",
+}  # fmt: skip
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
 _TEXT_PARTS = frozenset({"text", "output_text"})
 _OURS = "submit_"
-_ABSENT = object()
 
 
 def is_withheld(finish_reason: str) -> bool:
@@ -324,24 +317,18 @@ def calls_in(text: str) -> list[str] | None:
 
 def _arguments(message: Mapping[str, Any]) -> list[str]:
     calls = message.get("tool_calls")
-    functions = (
-        [c.get("function") for c in calls if isinstance(c, Mapping)]
-        if isinstance(calls, list)
-        else []
-    )
+    listed = calls if isinstance(calls, list) else []
+    functions = [c.get("function") for c in listed if isinstance(c, Mapping)]
     functions.append(message.get("function_call"))
     arguments = []
     for function in functions:
-        if isinstance(function, Mapping) and _is_ours(function.get("name")):
-            arguments.append(_call_text(function.get("arguments", _ABSENT)))
+        if not isinstance(function, Mapping):
+            continue
+        name = function.get("name")  # a call without a name can be of no other tool
+        if isinstance(name, str) and name and not name.rpartition(".")[2].startswith(_OURS):
+            continue  # some proxies write functions.submit_score
+        arguments.append(_call_text(function.get("arguments")))
     return arguments
-
-
-def _is_ours(name: Any) -> bool:
-    """Whether a call is of a tool of ours; a call without a name can be of no other."""
-    if not isinstance(name, str) or not name:
-        return True
-    return name.rpartition(".")[2].startswith(_OURS)  # some proxies write functions.submit_score
 
 
 def _call_text(arguments: Any) -> str:
@@ -351,7 +338,7 @@ def _call_text(arguments: Any) -> str:
         except ValueError:
             return arguments
         return inner if isinstance(inner, str) else arguments
-    return "" if arguments is _ABSENT or arguments is None else _as_text(arguments)
+    return "" if arguments is None else _as_text(arguments)
 
 
 def _as_text(value: Any) -> str:

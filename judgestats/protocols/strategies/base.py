@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 from judgestats.errors import InputError, one_of
 from judgestats.items.records import Item
+from judgestats.protocols import replies
 from judgestats.protocols.base import (
     JudgingProtocol,
     Prompted,
@@ -24,14 +25,6 @@ from judgestats.protocols.base import (
 )
 from judgestats.protocols.explained import Writing, object_schema, prompted
 from judgestats.protocols.pairwise import ORDERS, Pairwise
-from judgestats.protocols.replies import (
-    MAX_REPLY_CHARS,
-    is_cut,
-    is_withheld,
-    no_verdict,
-    reply_object,
-    strip_reasoning,
-)
 from judgestats.protocols.replies.decision import Object
 from judgestats.protocols.template import PromptTemplate, framed_text, seal_of
 
@@ -122,12 +115,10 @@ class KeyPoints:
         """The prompt about one explanation."""
         return self._prompt(mode, framed([("Judgment", "", explanation)])[0])
 
-    def prompt(
-        self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] | None = None
-    ) -> Prompted:
-        """The prompt, with the framed explanation as ``more["judgments"]``."""
+    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
+        """The prompt with no explanation in it."""
         del unit  # the explanation says all that is needed
-        return self._prompt(mode, (more or {}).get("judgments", ""))
+        return self._prompt(mode, "")
 
     def _prompt(self, mode: ReplyMode, judgments: str) -> Prompted:
         how = {
@@ -147,35 +138,34 @@ class KeyPoints:
     def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """As `read`, without a unit."""
         del mode  # read the same way in every mode
-        if len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason):
-            return no_verdict(text, finish_reason, "the reply is too long")
-        reply = reply_object(text, "aspects", tool=self.schema().name)
-        text = strip_reasoning(text.strip())
+        if replies.is_unusable(text, finish_reason):
+            return replies.no_verdict(text, finish_reason, "the reply is too long")
+        reply = replies.reply_object(text, "aspects", tool=self.schema().name)
+        text = replies.strip_reasoning(text.strip())
         if reply is not None or text.startswith("{"):
-            values = reply.values("aspects") if reply is not None else []
-            listed = values[0] if len(values) == 1 else None
-            if not isinstance(listed, list):
-                return no_verdict(text, finish_reason, "the reply's JSON has no list 'aspects'")
-            points = [_points(aspect) for aspect in listed[:_MOST]]
-            return _point_verdict(sum(points), len(points), text)
-        points_said = len(_POINT.findall(text))
-        if not points_said:
-            return no_verdict(text, finish_reason, "no list of points was found in the reply")
-        return _point_verdict(points_said, len(_ASPECT.findall(text)), text)
+            listed = _only_list(reply, "aspects")
+            if listed is None:
+                why = "the reply's JSON has no list 'aspects'"
+                return replies.no_verdict(text, finish_reason, why)
+            points, aspects = sum(map(_points, listed[:_MOST])), len(listed[:_MOST])
+        else:
+            points, aspects = len(_POINT.findall(text)), len(_ASPECT.findall(text))
+            if not points:
+                why = "no list of points was found in the reply"
+                return replies.no_verdict(text, finish_reason, why)
+        extra = {"aspects": aspects}
+        return Verdict(status=Status.OK, score=float(points), explanation=text, extra=extra)
+
+
+def _only_list(whole: Any, key: str) -> list[Any] | None:
+    """The list of an object's key; None where there is none, or more than one."""
+    values = whole.values(key) if isinstance(whole, Object) else []
+    return values[0] if len(values) == 1 and isinstance(values[0], list) else None
 
 
 def _points(aspect: Any) -> int:
-    listed = aspect.values("points") if isinstance(aspect, Object) else []
-    points = listed[0] if len(listed) == 1 else None
-    if not isinstance(points, list):
-        return 0
+    points = _only_list(aspect, "points") or []
     return len({str(p).strip().lower() for p in points[:_MOST]})
-
-
-def _point_verdict(points: int, aspects: int, text: str) -> Verdict:
-    return Verdict(
-        status=Status.OK, score=float(points), explanation=text, extra={"aspects": aspects}
-    )
 
 
 FINAL = "final"
@@ -354,9 +344,7 @@ _STAGE_OF = {bundled: stage for stage, bundled in STAGE_PROMPTS.items()}
 _WRITTEN = {"plan": ("evaluation_plan", "plan"), "removal": ("outcome_removal", "analysis")}
 
 
-@cache
-def _template(name: str, append: bool = True) -> PromptTemplate:
-    return PromptTemplate.load(name, append=append)
+_template = cache(PromptTemplate.load)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,12 +397,9 @@ class Wording:
 
     def comparison(self, prompt: str) -> Pairwise:
         """The comparison that a prompt asks for; explanation first, as the study does."""
+        template, labelled_only = self._prompt(prompt), self.labelled_only
         return Pairwise(
-            template=self._prompt(prompt),
-            reasoning="before",
-            ties=self.ties,
-            orders=ORDERS,
-            labelled_only=self.labelled_only,
+            template=template, reasoning="before", ties=self.ties, labelled_only=labelled_only
         )
 
     def templates(self, *prompts: str) -> tuple[PromptTemplate, ...]:
@@ -424,7 +409,7 @@ class Wording:
     def _prompt(self, name: str) -> PromptTemplate:
         stage = _STAGE_OF.get(name, name)
         given = dict(self.own).get(stage) or (self.vanilla if stage == "vanilla" else name)
-        return _template(given, self.append)
+        return _template(given, append=self.append)
 
     def ask(
         self,
@@ -437,9 +422,8 @@ class Wording:
     ) -> Prompted:
         """A comparison's prompt, with earlier judgments (already framed) inserted."""
         del pools  # a study's own prompt words them itself
-        return self.comparison(prompt).prompt(
-            unit, mode, more={"aspects": self.aspects_of(unit), "judgments": judgments}
-        )
+        more = {"aspects": self.aspects_of(unit), "judgments": judgments}
+        return self.comparison(prompt).prompt(unit, mode, more=more)
 
     def stage_of(self, template: PromptTemplate) -> str:
         """The stage that a text is for."""
@@ -530,11 +514,7 @@ class PairStrategy:
         return self.wording.read(unit, mode, text, finish_reason=finish_reason)
 
 
-ONE_CALL: Mapping[str, str] = {
-    "vanilla": "vanilla",
-    "long": "judge_long",
-    "criteria": "judge_criteria",
-}
+ONE_CALL = {"vanilla": "vanilla", "long": "judge_long", "criteria": "judge_criteria"}
 """Strategies of one call, and their prompts."""
 
 
@@ -700,23 +680,17 @@ class Majority(PairStrategy):
         replies = [heard[c.key] for c in self.calls(unit, heard, draw)]
         votes = [h.verdict for h in replies if h.read]
         if not votes:
-            return Settled(
-                verdict=failed_verdict(f"none of the {self.k} votes could be read"),
-                wanted=self.k,
-                left_out=len(replies),
-            )
+            failed = failed_verdict(f"none of the {self.k} votes could be read")
+            return Settled(verdict=failed, wanted=self.k, left_out=len(replies))
         counts = Counter(v.choice for v in votes)
         top = max(counts.values())
         winner = next(v for v in votes if counts[v.choice] == top)
         even = sum(n == top for n in counts.values()) > 1
+        extra = {**winner.extra, "votes": top, "even_split": str(even).lower()}
         return Settled(
-            verdict=replace(
-                winner, extra={**winner.extra, "votes": top, "even_split": str(even).lower()}
-            ),
-            wanted=self.k,
-            used=len(votes),
+            verdict=replace(winner, extra=extra), wanted=self.k, used=len(votes),
             left_out=len(replies) - len(votes),
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -822,6 +796,5 @@ class EvalPlan(PairStrategy):
         if not plan.read:
             why = f"there is no plan ({plan.verdict.status.value}), so no verdict was asked for"
             return Settled(verdict=failed_verdict(why), left_out=1)
-        cut = bounded(plan.text)[1]
         final = heard[self._final(unit, "").key]
-        return Settled(verdict=final.verdict, cut=int(cut))
+        return Settled(verdict=final.verdict, cut=int(bounded(plan.text)[1]))
