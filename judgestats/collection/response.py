@@ -34,8 +34,8 @@ _RULES: tuple[tuple[Kind, str, str, tuple[int, ...]], ...] = (
     (Kind.NO_PERMISSION, "", _PAGE, (401, 403)),
     (Kind.BAD_REQUEST, Parameter.TOO_LONG, _PAGE, (413,)),
     (Kind.WRONG_PATH, "", _PAGE, (200, 404, 405)),
-    (Kind.NO_QUOTA, "", (r"insufficient_quota|exceeded your current quota|credit balance is too low|"
-     r"insufficient balance|requires more credits"), ()),
+    (Kind.NO_QUOTA, "", (r"insufficient_quota|exceeded your current quota|credit balance is too "
+     r"low|insufficient balance|requires more credits"), ()),
     (Kind.NO_QUOTA, "", "", (402,)),
     (Kind.OVERLOADED, "", r"\boverloaded\b|server_is_overloaded|loading model|capacity exceeded",
      ()),

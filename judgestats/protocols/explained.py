@@ -13,6 +13,7 @@ from judgestats.files.text import decode_json
 from judgestats.items.records import Item
 from judgestats.protocols import replies
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Scale, Status, Unit, Verdict
+from judgestats.protocols.replies.decision import is_unusable
 from judgestats.protocols.template import PromptTemplate, bare_texts, framed_text, joined_texts
 
 
@@ -330,11 +331,7 @@ class Writing:
         A reply that was cut, refused or left empty is not text: half an analysis could end just
         before what matters.
         """
-        if (
-            len(text) > replies.MAX_REPLY_CHARS
-            or replies.is_withheld(finish_reason)
-            or replies.is_cut(finish_reason)
-        ):
+        if is_unusable(text, finish_reason):
             return replies.no_verdict(text, finish_reason, "the reply is too long")
         if mode is not ReplyMode.TEXT and text.lstrip().startswith("{"):
             reply = replies.reply_object(text, self.what, tool=self.schema().name)

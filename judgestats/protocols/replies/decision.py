@@ -250,6 +250,17 @@ def is_cut(finish_reason: str) -> bool:
     return finish_reason.strip().lower() in _CUT
 
 
+def is_unusable(text: str, finish_reason: str) -> bool:
+    """Whether a reply that is to be taken as a text was withheld, cut, or is too long.
+
+    Examples
+    --------
+    >>> is_unusable("A plan", "length"), is_unusable("A plan", "stop")
+    (True, False)
+    """
+    return len(text) > MAX_REPLY_CHARS or is_withheld(finish_reason) or is_cut(finish_reason)
+
+
 def message_text(message: Mapping[str, Any], finish_reason: str = "") -> tuple[str, str]:
     """The text to be read, and the finish reason (``refusal`` where the message is one).
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Protocol
 
 from judgestats.errors import InputError, one_of
 from judgestats.items.records import Item
-from judgestats.protocols import replies
 from judgestats.protocols.base import (
     JudgingProtocol,
     Prompted,
@@ -25,7 +24,8 @@ from judgestats.protocols.base import (
 )
 from judgestats.protocols.explained import Writing, object_schema, prompted
 from judgestats.protocols.pairwise import ORDERS, Pairwise
-from judgestats.protocols.replies.decision import Object
+from judgestats.protocols.replies import no_verdict, reply_object, strip_reasoning
+from judgestats.protocols.replies.decision import Object, is_unusable
 from judgestats.protocols.template import PromptTemplate, framed_text, seal_of
 
 MAX_INSERTED = 8_000
@@ -138,21 +138,21 @@ class KeyPoints:
     def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """As `read`, without a unit."""
         del mode  # read the same way in every mode
-        if replies.is_unusable(text, finish_reason):
-            return replies.no_verdict(text, finish_reason, "the reply is too long")
-        reply = replies.reply_object(text, "aspects", tool=self.schema().name)
-        text = replies.strip_reasoning(text.strip())
+        if is_unusable(text, finish_reason):
+            return no_verdict(text, finish_reason, "the reply is too long")
+        reply = reply_object(text, "aspects", tool=self.schema().name)
+        text = strip_reasoning(text.strip())
         if reply is not None or text.startswith("{"):
             listed = _only_list(reply, "aspects")
             if listed is None:
                 why = "the reply's JSON has no list 'aspects'"
-                return replies.no_verdict(text, finish_reason, why)
+                return no_verdict(text, finish_reason, why)
             points, aspects = sum(map(_points, listed[:_MOST])), len(listed[:_MOST])
         else:
             points, aspects = len(_POINT.findall(text)), len(_ASPECT.findall(text))
             if not points:
                 why = "no list of points was found in the reply"
-                return replies.no_verdict(text, finish_reason, why)
+                return no_verdict(text, finish_reason, why)
         extra = {"aspects": aspects}
         return Verdict(status=Status.OK, score=float(points), explanation=text, extra=extra)
 
