@@ -94,11 +94,7 @@ class LeanHttpClient(httpx2.AsyncClient):
     """
 
     def __init__(
-        self,
-        transport: httpx2.AsyncBaseTransport,
-        *,
-        timeout_s: float,
-        without: tuple[str, ...] = (),
+        self, transport: httpx2.AsyncBaseTransport, *, timeout_s: float, without: tuple[str, ...]
     ) -> None:
         super().__init__(transport=transport, timeout=timeout_s)
         self._without = without
@@ -173,10 +169,10 @@ def _parse_proxy(named: str, variable: str) -> Proxy:
     except ValueError:
         host, port = None, None
     if not host or parts.scheme not in {"http", "https"} or not host.isprintable():
+        form = "http://HOST:PORT or http://USER:PASSWORD@HOST:PORT, special characters as %XX"
         raise InputError(
-            f"{variable} (in the environment) names no proxy that can be used: expected "
-            "http://HOST:PORT or http://USER:PASSWORD@HOST:PORT, special characters as %XX. Its "
-            "value is not shown here."
+            f"{variable} (in the environment) names no proxy that can be used: expected {form}. "
+            "Its value is not shown here."
         )
     shown = f"[{host}]" if ":" in host else host
     url = f"{parts.scheme}://{shown}" + (f":{port}" if port is not None else "")
@@ -185,11 +181,8 @@ def _parse_proxy(named: str, variable: str) -> Proxy:
     password = unquote(parts.password or "")
     pair = f"{unquote(parts.username)}:{password}".encode(errors="surrogateescape")
     login = base64.b64encode(pair).decode()
-    return Proxy(
-        url=url,
-        authorization=Secret(f"Basic {login}"),
-        secrets=(Secret(password), Secret(login)),
-    )
+    secrets = (Secret(password), Secret(login))
+    return Proxy(url=url, authorization=Secret(f"Basic {login}"), secrets=secrets)
 
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -211,25 +204,17 @@ class AsgiTransport(httpx2.AsyncBaseTransport):
         """Send one request and read its whole reply."""
         url = request.url
         scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1",
             "method": request.method,
             "headers": [(name.lower(), value) for name, value in request.headers.raw],
-            "scheme": url.scheme,
-            "path": url.path,
-            "raw_path": url.raw_path,
-            "query_string": url.query,
-            "server": (url.host, url.port),
-            "client": ("127.0.0.1", 0),
+            "scheme": url.scheme, "path": url.path, "raw_path": url.raw_path,
+            "query_string": url.query, "server": (url.host, url.port), "client": ("127.0.0.1", 0),
             "root_path": "",
-        }
+        }  # fmt: skip
         status, headers, content = await asgi_reply(self._app, scope, request.content)
+        relevant = _relevant_headers(headers)
         return httpx2.Response(
-            status_code=status,
-            headers=_relevant_headers(headers),
-            content=content,
-            request=request,
+            status_code=status, headers=relevant, content=content, request=request
         )
 
 
@@ -281,18 +266,15 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
                 if self._proxy is not None and reply.status == _PROXY_REFUSES:
                     raise httpx2.ConnectError(_proxy_message(reply.status, reply.reason))
                 body = await self._read_body(reply, request)
+                relevant = _relevant_headers(reply.raw_headers)
                 return httpx2.Response(
-                    status_code=reply.status,
-                    headers=_relevant_headers(reply.raw_headers),
-                    content=body,
-                    request=request,
+                    status_code=reply.status, headers=relevant, content=body, request=request
                 )
         except (TimeoutError, aiohttp.ServerTimeoutError) as error:
             raise httpx2.ReadTimeout(type(error).__name__, request=request) from None
         except aiohttp.ClientHttpProxyError as error:
-            raise httpx2.ConnectError(
-                _proxy_message(error.status, error.message), request=request
-            ) from None
+            message = _proxy_message(error.status, error.message)
+            raise httpx2.ConnectError(message, request=request) from None
         except (aiohttp.ClientConnectorError, aiohttp.ClientProxyConnectionError) as error:
             raise httpx2.ConnectError(_plain(error), request=request) from None
         except aiohttp.InvalidURL:
@@ -349,13 +331,9 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
 
 _INTERESTING = (
-    b"content-type",
-    b"retry-after",
-    b"x-ratelimit-",
-    b"anthropic-ratelimit-",
-    b"location",
+    b"content-type", b"retry-after", b"x-ratelimit-", b"anthropic-ratelimit-", b"location",
     b"x-request-id",
-)
+)  # fmt: skip
 
 
 def _relevant_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -390,19 +368,15 @@ def _proxy_message(status: int, words: str | None) -> str:
 def _plain(error: BaseException) -> str:
     """One line that names the error's cause, without a request's headers."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        tls = getattr(error, "certificate_error", None) or getattr(error, "os_error", error)
+        why = str(getattr(tls, "verify_message", "") or getattr(tls, "reason", "") or tls)
         return (
-            "the server's certificate is not trusted, or TLS fails: "
-            f"{_tls_reason(error)[:60]}; for a private authority name its file in SSL_CERT_FILE "
-            "(judges) and REQUESTS_CA_BUNDLE (MLflow)"
+            f"the server's certificate is not trusted, or TLS fails: {why[:60]}; for a private "
+            "authority name its file in SSL_CERT_FILE (judges) and REQUESTS_CA_BUNDLE (MLflow)"
         )
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     strerror = getattr(inner, "strerror", None)
     return f"{type(inner).__name__}: {strerror or inner}"
-
-
-def _tls_reason(error: BaseException) -> str:
-    inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", error)
-    return str(getattr(inner, "verify_message", "") or getattr(inner, "reason", "") or inner)
 
 
 CALL_ERRORS = (openai.APIStatusError, openai.APIConnectionError, ConnectionError)
@@ -442,28 +416,19 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         self._max_body = max_body
         query = f"?{urlencode(spec.query)}" if spec.query else ""
         self._url = f"{spec.base_url}{spec.path}{query}"
-        transport: httpx2.AsyncBaseTransport = (
-            BoundedTransport(
-                connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
-            )
-            if app is None
-            else AsgiTransport(app)
-        )
+        transport = AsgiTransport(app) if app is not None else BoundedTransport(
+            connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
+        )  # fmt: skip
+        own = {name: value.reveal() for name, value in spec.headers.items()}
+        without = tuple(name for name, value in own.items() if not value)
         self._sdk = LeanOpenAI(
             api_key=spec.key.reveal(),
             base_url=spec.base_url,
             max_retries=0,
             timeout=timeout_s,
-            default_headers={
-                "Accept-Encoding": "identity",
-                **{name: value.reveal() for name, value in spec.headers.items() if value.reveal()},
-            },
+            default_headers={"Accept-Encoding": "identity", **{n: v for n, v in own.items() if v}},
             default_query=dict(spec.query),
-            http_client=LeanHttpClient(
-                transport,
-                timeout_s=timeout_s,
-                without=tuple(n for n, value in spec.headers.items() if not value.reveal()),
-            ),
+            http_client=LeanHttpClient(transport, timeout_s=timeout_s, without=without),
         )
 
     async def __aexit__(self, *error: object) -> None:
@@ -530,9 +495,9 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
             return _failed(Kind.TOO_LARGE, str(cause), started)
         # aiohttp quotes what it could not read, and that may be anything, our own key included
         detail = one_line(scrubbed(str(cause))[:200]) or type(cause).__name__
-        if isinstance(cause, httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError):
-            return _failed(Kind.BROKEN, detail, started)
-        return _failed(Kind.UNREACHABLE, detail, started)
+        broken = httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
+        kind = Kind.BROKEN if isinstance(cause, broken) else Kind.UNREACHABLE
+        return _failed(kind, detail, started)
 
 
 class LocalClient(JudgeClient):

@@ -50,10 +50,8 @@ class _NoRows(FrameWriter):
 
 def _check_choices(ask: CollectionRequest) -> None:
     if ask.choices_per_request > 1:
-        raise InputError(
-            f"samples_per_request={ask.choices_per_request}: in files every judgment is a "
-            "separate request. Leave it out."
-        )
+        why = "in files every judgment is a separate request. Leave it out."
+        raise InputError(f"samples_per_request={ask.choices_per_request}: {why}")
 
 
 async def missing_requests(tasks: Iterable[Task], ask: CollectionRequest) -> AsyncIterator[Queued]:
@@ -97,15 +95,11 @@ async def collect_offline(tasks: Iterable[Task], ask: CollectionRequest) -> Coll
     if not missing:
         return collected
     count = count_noun(missing, "judgment is", "judgments are")
-    return replace(
-        collected,
-        stopped_because=Stop.OFFLINE,
-        message=(
-            f"{count} not in {journal.path}: `judgestats requests export` with the same words "
-            "writes them for a batch runner, `judgestats requests import RESULTS` reads its "
-            "answers."
-        ),
+    message = (
+        f"{count} not in {journal.path}: `judgestats requests export` with the same words writes "
+        "them for a batch runner, `judgestats requests import RESULTS` reads its answers."
     )
+    return replace(collected, stopped_because=Stop.OFFLINE, message=message)
 
 
 # ------------------------------------------------------------------ ids
@@ -122,9 +116,8 @@ def request_id(key: bytes, mode: ReplyMode, sent: str) -> str:
     >>> read_id(own.replace("jsq-00", "jsq-01")) is None
     True
     """
-    settings = (
-        base64.urlsafe_b64encode(sent.encode()).decode() if len(sent) <= _LONGEST_SENT else ""
-    )
+    sent = sent if len(sent) <= _LONGEST_SENT else ""
+    settings = base64.urlsafe_b64encode(sent.encode()).decode()
     words = f"{_MARK}-{key.hex()}.{mode.value}.{settings}"
     return f"{words}.{_check(words)}"
 
@@ -196,16 +189,12 @@ def ingest(files: Iterable[Path], journal: Journal) -> Ingested:
                     ingested.duplicates += 1
                     continue
                 waiting[key] = answer
+                ingested.new += 1
                 if len(waiting) >= _COMMITTED:
-                    _keep(waiting, journal, ingested)
-    _keep(waiting, journal, ingested)
-    return ingested
-
-
-def _keep(waiting: dict[bytes, Answer], journal: Journal, ingested: Ingested) -> None:
+                    journal.keep(waiting.items())
+                    waiting.clear()
     journal.keep(waiting.items())
-    ingested.new += len(waiting)
-    waiting.clear()
+    return ingested
 
 
 def _answers(lines: BinaryIO, ingested: Ingested) -> Iterator[tuple[bytes, Answer]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
@@ -12,7 +12,7 @@ from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.collector import Group, grouped
 from judgestats.collection.journal import Journal, journal_view
 from judgestats.collection.journal_file import Answer
-from judgestats.collection.prices import JudgePlan, Price, PricePlan
+from judgestats.collection.prices import JudgePlan, PricePlan
 from judgestats.collection.request import Ready
 from judgestats.collection.response import Abilities
 from judgestats.collection.rows import answer_row, blank_row
@@ -20,7 +20,7 @@ from judgestats.collection.spec import JudgeSpec, key_hint
 from judgestats.data.columns import Task
 from judgestats.data.stages import StageSchedule
 from judgestats.errors import JudgeError
-from judgestats.protocols.base import Prompted, prompted_in
+from judgestats.protocols.base import prompted_in
 
 _CHARACTERS_A_TOKEN = (5.0, 3.0)
 """Of the low and the high estimate; 4 is the usual rule of thumb for English."""
@@ -82,42 +82,28 @@ def price_plan(
     with journal_view(ask.journal) as journal:
         pricing = _Pricing(ask, journal, reply_tokens=reply_tokens)
         if stages is None:
-            plans = pricing.price_groups(grouped(enumerate(tasks), together))
+            plans: dict[str, JudgePlan] = {}
+            for group in grouped(enumerate(tasks), together):
+                pricing.price_group(group, plans)
         else:
             part = stages.part(pipelines, together)
-            plans = pricing.stages(part, reply_tokens)
+            plans = pricing.stages(part)
             if len(part) < len(stages):
                 times = len(stages) / len(part)
                 plans = {name: plan.scaled(times) for name, plan in plans.items()}
                 sampled = (part.pairs, stages.pairs)
+    old = []
     for name, plan in plans.items():
-        price = _price(ask, ask.judge(name))
-        plan.cost_usd = (
-            price.cost(plan.tokens_in[0], plan.tokens_out[0]),
-            price.cost(plan.tokens_in[1], plan.tokens_out[1]),
-        )
+        price = ask.prices.price(ask.judge(name))
+        old += [f"{name}: {age}"] if (age := price.age()) else []
+        price = price.batch_price if ask.mode == "batch" else price
+        low, high = zip(plan.tokens_in, plan.tokens_out, strict=True)
+        plan.cost_usd = (price.cost(*low), price.cost(*high))
+    days = filter(None, (ask.prices.price(spec).as_of for spec in ask.judges.values()))
     return PricePlan(
-        judges=tuple(plans.values()),
-        prices_as_of=min(
-            (
-                price.as_of
-                for spec in ask.judges.values()
-                if (price := ask.prices.price(spec)).as_of
-            ),
-            default=ask.prices.as_of,
-        ),
-        reply_tokens=reply_tokens,
-        mode=ask.mode,
-        sampled=sampled,
-        old_prices=tuple(
-            f"{name}: {age}" for name in plans if (age := ask.prices.price(ask.judge(name)).age())
-        ),
-    )
-
-
-def _price(ask: CollectionRequest, spec: JudgeSpec) -> Price:
-    price = ask.prices.price(spec)
-    return price.batch_price if ask.mode == "batch" else price
+        judges=tuple(plans.values()), prices_as_of=min(days, default=ask.prices.as_of),
+        reply_tokens=reply_tokens, mode=ask.mode, sampled=sampled, old_prices=tuple(old),
+    )  # fmt: skip
 
 
 class _Pricing:
@@ -132,17 +118,10 @@ class _Pricing:
         self._reply_tokens = reply_tokens
         self._abilities: dict[tuple[str, str], Abilities] = {}
 
-    def price_groups(self, groups: Iterator[Group]) -> dict[str, JudgePlan]:
-        """The plan of groups that nothing follows from."""
-        plans: dict[str, JudgePlan] = {}
-        for group in groups:
-            self._price_group(group, plans)
-        return plans
-
-    def stages(self, stages: StageSchedule, reply_tokens: tuple[int, int]) -> dict[str, JudgePlan]:
+    def stages(self, stages: StageSchedule) -> dict[str, JudgePlan]:
         """The plan of stages, from a walk with short replies to one with long ones."""
-        high = self._walk(stages, reply_tokens[1])
-        low = self._walk(stages.again(), reply_tokens[0])
+        high = self._walk(stages, self._reply_tokens[1])
+        low = self._walk(stages.again(), self._reply_tokens[0])
         for name, plan in high.items():
             plan.tokens_in = (low[name].tokens_in[0], plan.tokens_in[1])
             plan.tokens_out = (low[name].tokens_out[0], plan.tokens_out[1])
@@ -158,7 +137,7 @@ class _Pricing:
         characters = _CHARACTERS_IMAGINED * (tokens if bound is None else min(tokens, bound))
         while waiting:
             group = waiting.popleft()
-            ready, answers = self._price_group(group, plans)
+            ready, answers = self.price_group(group, plans)
             for task, answer in zip(group.tasks, answers, strict=True):
                 if answer is not None:
                     row = answer_row(task, ready, answer, cached=True, experiment="")
@@ -169,9 +148,10 @@ class _Pricing:
                     waiting.append(Group((following,), ((next(place),),)))
         return plans
 
-    def _price_group(
+    def price_group(
         self, group: Group, plans: dict[str, JudgePlan]
     ) -> tuple[Ready, list[Answer | None]]:
+        """Add what a group's request would take; gives its answers in the journal."""
         name = group.tasks[0].condition.judge
         spec = self._ask.judge(name)
         model = spec.capability_key
@@ -183,47 +163,25 @@ class _Pricing:
         keys = list(ready.keys.values())
         held = self._journal.path is not None
         answers = [self._journal.get(key) if held else None for key in keys]
-        waiting = sum(
-            answer is None and key in self._in_batches
-            for answer, key in zip(answers, keys, strict=True)
-        )
-        cached = sum(answer is not None for answer in answers)
+        missing = [key for answer, key in zip(answers, keys, strict=True) if answer is None]
+        waiting = len(self._in_batches.intersection(missing))
         plan = plans.setdefault(name, JudgePlan(judge=name))
         plan.judgments += len(answers)
-        plan.cached += cached
+        plan.cached += len(answers) - len(missing)
         plan.waiting += waiting
-        missing = len(answers) - cached - waiting
-        if missing:
-            bound = self._ask.sampling.merge_settings(spec, group.tasks[0].condition).get(
-                "max_tokens"
-            )
-            _add_request(plan, prompted, missing, bound, self._reply_tokens)
+        if choices := len(missing) - waiting:
+            characters, form = sum(len(m["content"]) for m in prompted.messages), 0
+            if prompted.schema is not None:  # some providers count it as input, some do not
+                form = len(str(prompted.schema.schema)) + len(prompted.schema.description)
+            settings = self._ask.sampling.merge_settings(spec, group.tasks[0].condition)
+            shortest, longest = self._reply_tokens
+            if (bound := settings.get("max_tokens")) is not None:
+                shortest, longest = min(shortest, bound), min(longest, bound)
+            low, high = _CHARACTERS_A_TOKEN
+            into = (characters / low, (characters + form) / high + 10)
+            out = (shortest * choices, longest * choices)
+            plan.add(JudgePlan(judge=name, requests=1, tokens_in=into, tokens_out=out))
         return ready, answers
-
-
-def _add_request(
-    plan: JudgePlan,
-    prompted: Prompted,
-    choices: int,
-    max_tokens: int | None,
-    reply_tokens: tuple[int, int],
-) -> None:
-    characters = sum(len(m["content"]) for m in prompted.messages)
-    form = 0  # the schema: some providers count it as input, some do not
-    if prompted.schema is not None:
-        form = len(str(prompted.schema.schema)) + len(prompted.schema.description)
-    low, high = _CHARACTERS_A_TOKEN
-    shortest, longest = reply_tokens
-    if max_tokens is not None:
-        shortest, longest = min(shortest, max_tokens), min(longest, max_tokens)
-    plan.add(
-        JudgePlan(
-            judge=plan.judge,
-            requests=1,
-            tokens_in=(characters / low, (characters + form) / high + 10),
-            tokens_out=(shortest * choices, longest * choices),
-        )
-    )
 
 
 def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) -> None:
@@ -258,12 +216,12 @@ def check_judges(judges: Mapping[str, JudgeSpec], *, timeout_s: float = 20.0) ->
             spec.launch()
         elif not spec.in_process:
             endpoints.setdefault(spec.base_url, spec)
+
+    async def ask_all() -> None:
+        await asyncio.gather(*(_ask(spec, timeout_s) for spec in endpoints.values()))
+
     if endpoints:
-        asyncio.run(_ask_all(endpoints.values(), timeout_s))
-
-
-async def _ask_all(specs: Iterable[JudgeSpec], timeout_s: float) -> None:
-    await asyncio.gather(*(_ask(spec, timeout_s) for spec in specs))
+        asyncio.run(ask_all())
 
 
 async def _ask(spec: JudgeSpec, timeout_s: float) -> None:
@@ -278,12 +236,9 @@ async def _ask(spec: JudgeSpec, timeout_s: float) -> None:
         except openai.APIStatusError as error:
             # The server's own words are left out: some repeat the key in them.
             if error.status_code in {401, 403}:
-                raise JudgeError(
-                    f"{spec.base_url} refuses the key. Set {key_hint(spec.base_url)} to one that "
-                    "it accepts."
-                ) from None
+                how = f"Set {key_hint(spec.base_url)} to one that it accepts."
+                raise JudgeError(f"{spec.base_url} refuses the key. {how}") from None
         except openai.APIConnectionError as error:
-            raise JudgeError(
-                f"{spec.base_url} cannot be reached ({client.failure(error, 0.0).detail}). Check "
-                "base_url, and that the server is running."
-            ) from None
+            why = f"cannot be reached ({client.failure(error, 0.0).detail})"
+            how = "Check base_url, and that the server is running."
+            raise JudgeError(f"{spec.base_url} {why}. {how}") from None

@@ -203,30 +203,23 @@ def money_notes(account: Account, budget: Budget, endpoints: Iterable[Endpoint])
     """What a reader should know of the money: an overrun, a limit that is a guess, an old price."""
     notes = []
     limit = budget.max_cost
-    priced = [
-        endpoint for endpoint in endpoints if endpoint.price.is_known and not endpoint.price.free
-    ]
+    priced = [each for each in endpoints if each.price.is_known and not each.price.free]
     if limit is not None and account.requests:
         spent = account.charged_usd + account.earlier_cost_usd
         if spent > limit + 1e-9:
-            notes.append(
-                f"max_cost (${limit:g}) was overrun: ${spent:,.4f} is spent, since "
-                "replies that were in flight cost more than was held back for them"
-            )
-        loose = [endpoint.spec.name for endpoint in priced if not endpoint.reserve.bounded]
-        if loose:
+            why = "replies that were in flight cost more than was held back for them"
+            notes.append(f"max_cost (${limit:g}) was overrun: ${spent:,.4f} is spent, since {why}")
+        if loose := [each.spec.name for each in priced if not each.reserve.bounded]:
             notes.append(
                 f"{', '.join(loose)}: no bound on a reply's cost is known (without max_tokens, or "
                 "at a server that does not keep to it), so max_cost is held by twice the worst "
                 "seen, which is not a promise"
             )
-    for endpoint in priced:
-        if note := endpoint.usage_faults.note(endpoint.spec.name, capped=limit is not None):
-            notes.append(note)
+    capped = limit is not None
+    faults = [each.usage_faults.note(each.spec.name, capped=capped) for each in priced]
+    notes += filter(None, faults)
     if account.requests:
-        notes += [
-            f"{endpoint.spec.name}: {age}" for endpoint in priced if (age := endpoint.price.age())
-        ]
+        notes += [f"{each.spec.name}: {age}" for each in priced if (age := each.price.age())]
     return notes
 
 

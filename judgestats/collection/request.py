@@ -85,10 +85,8 @@ def _form(prompted: Prompted) -> str:
         asked = {"name": schema.name, "strict": True, "schema": schema.schema}
         return ',"response_format":' + _json({"type": "json_schema", "json_schema": asked})
     function = {
-        "name": schema.name,
-        "description": schema.description,
-        "parameters": schema.schema,
-    }
+        "name": schema.name, "description": schema.description, "parameters": schema.schema
+    }  # fmt: skip
     if prompted.mode is ReplyMode.FUNCTION:
         functions = _json(prompted.functions or [function])
         return f',"functions":{functions},"function_call":{_json({"name": schema.name})}'
@@ -159,10 +157,8 @@ class Ready:
 
 def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
     """The settings of a request besides its prompt, as the frame keeps them."""
-    settings = {
-        k: v for k, v in sampling.merge_settings(spec, task.condition).items() if v is not None
-    }
-    return _json(settings if sampling.seed is None else {**settings, "seed": sampling.seed})
+    settings = {**sampling.merge_settings(spec, task.condition), "seed": sampling.seed}
+    return _json({name: value for name, value in settings.items() if value is not None})
 
 
 def draw_header(tasks: Sequence[Task], sampling: Sampling) -> str:
@@ -283,9 +279,8 @@ class TextSize:
     @classmethod
     def from_messages(cls, messages: Iterable[Mapping[str, str]], *, sent: int) -> TextSize:
         """The size of a prompt's messages, of which this many bytes are sent."""
-        return replace(
-            cls.from_texts(str(message.get("content", "")) for message in messages), sent=sent
-        )
+        texts = (str(message.get("content", "")) for message in messages)
+        return replace(cls.from_texts(texts), sent=sent)
 
     @property
     def floor(self) -> int:

@@ -65,13 +65,10 @@ def seconds_until(value: str, *, now: float | None = None) -> float | None:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that ``Retry-After`` names; None where it is absent or unparsable."""
-    milliseconds = headers.get("retry-after-ms")
+    milliseconds = seconds_until(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
-        seconds = seconds_until(milliseconds)
-        if seconds is not None:
-            return seconds / 1000
-    value = headers.get("retry-after")
-    return None if value is None else seconds_until(value)
+        return milliseconds / 1000
+    return seconds_until(headers.get("retry-after", ""))
 
 
 def quota_pause(headers: Mapping[str, str]) -> float:
@@ -138,10 +135,9 @@ class AdaptiveLimit:
 
     def answered(self) -> None:
         """A request was answered: leave, and raise the limit a little."""
-        self.in_flight -= 1
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
-        self._wake()
+        self.release_slot()
 
     def release_slot(self) -> None:
         """A request ended in a way that says nothing about load."""
@@ -150,11 +146,10 @@ class AdaptiveLimit:
 
     def congested(self, entered_at: float) -> None:
         """A request was refused for load: leave, and lower the limit once per window."""
-        self.in_flight -= 1
         if entered_at >= self._lowered_at:
             self._lowered_at = asyncio.get_running_loop().time()
             self.limit = max(1.0, self.limit * _DECREASE)
-        self._wake()
+        self.release_slot()
 
     def pause(self, seconds: float) -> None:
         """Let nobody enter for a while: the server's quota headers ask for it."""
@@ -177,11 +172,9 @@ class AdaptiveLimit:
         self._wake()
 
     def _wake(self) -> None:
-        if not self._waiting:
+        if not self._waiting or asyncio.get_running_loop().time() < self._open_at:
             return
         free = int(self.limit) - self.in_flight
-        if asyncio.get_running_loop().time() < self._open_at:
-            return
         while self._waiting and free > 0:
             place = self._waiting.popleft()
             if not place.done():
@@ -288,13 +281,8 @@ class Outcome:
         """Whether the request may have cost money although there is no answer to show for it."""
         if self.kind is Kind.WRONG_PATH:
             return self.status == 200
-        return self.kind in {
-            Kind.BROKEN,
-            Kind.TIMED_OUT,
-            Kind.MALFORMED,
-            Kind.TOO_LARGE,
-            Kind.MISSING,
-        }
+        unsure = {Kind.BROKEN, Kind.TIMED_OUT, Kind.MALFORMED, Kind.TOO_LARGE, Kind.MISSING}
+        return self.kind in unsure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -387,10 +375,15 @@ class RetryPolicy:
         ... ) is None
         True
         """
-        most = self._most(outcome, contacted=contacted)
-        if tried >= most:
+        if tried >= self._most(outcome, contacted=contacted):
             return None
-        wait = self._wait(outcome, tried, draw)
+        longest = min(self.longest_s, self.first_s * float(2 ** min(tried - 1, 30)))
+        wait = longest * (0.5 + 0.5 * draw.random())
+        if outcome.retry_after_s is not None:
+            # Up to a tenth more, so that those who wait do not come back all at once; and never at
+            # once, however often a server says 0 or names a date that is past.
+            floor = min(wait, _LONGEST_FLOOR_S)
+            wait = max(outcome.retry_after_s * (1 + 0.1 * draw.random()), floor)
         return wait if waited_s + wait <= self.patience_s else None
 
     def asks_too_much(self, outcome: Outcome) -> bool:
@@ -402,35 +395,24 @@ class RetryPolicy:
         >>> RetryPolicy().asks_too_much(tomorrow)
         True
         """
-        return (
-            outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}
-            and (outcome.retry_after_s or 0.0) > self.patience_s
-        )
+        busy = outcome.kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}
+        return busy and (outcome.retry_after_s or 0.0) > self.patience_s
 
     def _most(self, outcome: Outcome, *, contacted: bool) -> float:
         """The most tries of a request that ends so; 1 where another try would change nothing."""
-        kind = outcome.kind
-        if kind is Kind.WRONG_PATH and outcome.status == 200:
-            return self.unusable_attempts  # a page in place of JSON: of a gateway, for a moment
-        if kind in {Kind.RATE_LIMITED, Kind.OVERLOADED}:
-            return math.inf
-        if kind in {Kind.MALFORMED, Kind.TOO_LARGE}:
-            return self.unusable_attempts
-        if kind is Kind.UNREACHABLE and not contacted:
-            return min(3, self.attempts)
-        if kind in {Kind.SERVER_ERROR, Kind.BROKEN, Kind.TIMED_OUT, Kind.UNREACHABLE}:
-            return self.attempts
-        return 1
-
-    def _wait(self, outcome: Outcome, tried: int, draw: random.Random) -> float:
-        longest = min(self.longest_s, self.first_s * float(2 ** min(tried - 1, 30)))
-        backoff = longest * (0.5 + 0.5 * draw.random())
-        if outcome.retry_after_s is not None:
-            # Up to a tenth more, so that those who wait do not come back all at once; and never at
-            # once, however often a server says 0 or names a date that is past.
-            floor = min(backoff, _LONGEST_FLOOR_S)
-            return max(outcome.retry_after_s * (1 + 0.1 * draw.random()), floor)
-        return backoff
+        page = outcome.status == 200  # in place of JSON: of a gateway, for a moment
+        few = self.attempts if contacted else min(3, self.attempts)
+        return {
+            Kind.WRONG_PATH: self.unusable_attempts if page else 1,
+            Kind.MALFORMED: self.unusable_attempts,
+            Kind.TOO_LARGE: self.unusable_attempts,
+            Kind.RATE_LIMITED: math.inf,
+            Kind.OVERLOADED: math.inf,
+            Kind.UNREACHABLE: few,
+            Kind.SERVER_ERROR: self.attempts,
+            Kind.BROKEN: self.attempts,
+            Kind.TIMED_OUT: self.attempts,
+        }.get(outcome.kind, 1)
 
 
 _BLAMELESS = 3

@@ -172,14 +172,11 @@ class PartWriter:
             folder.mkdir(parents=True, exist_ok=True)
             there = next(folder.glob("part-*.parquet"), None)
         except OSError as error:
-            raise StoreError(
-                f"stream_to: the folder {folder} cannot be used ({error.strerror})."
-            ) from None
+            why = f"the folder {folder} cannot be used ({error.strerror})"
+            raise StoreError(f"stream_to: {why}.") from None
         if there is not None:
-            raise InputError(
-                f"stream_to: the folder {folder} already holds parts ({there.name}). "
-                "Name an empty folder: answers already paid for come from the journal."
-            )
+            held = f"the folder {folder} already holds parts ({there.name})"
+            raise InputError(f"stream_to: {held}. Name an empty folder.")
 
     def add(self, place: tuple[int, ...], row: Row) -> None:
         """Take a row."""
@@ -192,10 +189,10 @@ class PartWriter:
         factors = _factors(self._rows)
         if self._factors is None:
             self._factors = factors
-        elif set(factors) - set(self._factors):
+        elif later := ", ".join(sorted(set(factors) - set(self._factors))):
             raise InputError(
                 "stream_to: conditions of one collection must have the same factors; "
-                f"{', '.join(sorted(set(factors) - set(self._factors)))} came later."
+                f"{later} came later."
             )
         part = self._folder / f"part-{len(self._parts):05d}.parquet"
         beside = part.with_suffix(".tmp")
@@ -203,10 +200,9 @@ class PartWriter:
             _frame(self._rows, self._factors).to_parquet(beside, index=False)
             beside.replace(part)
         except OSError as error:
-            raise StoreError(
-                f"stream_to: {part} cannot be written ({error.strerror}). The answers are in the "
-                "journal; the same command goes on from there."
-            ) from None
+            kept = "The answers are in the journal; the same command goes on from there."
+            why = f"{part} cannot be written ({error.strerror})"
+            raise StoreError(f"stream_to: {why}. {kept}") from None
         self._parts.append(part)
         self._rows = []
 

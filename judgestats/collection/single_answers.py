@@ -7,6 +7,7 @@ import hashlib
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,38 +110,35 @@ def collect_judgments(
 
 def _run_thread(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     """Run in a thread with a separate loop; an interrupt here ends the work there."""
-    result: list[Collected] = []
-    failure: list[BaseException] = []
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Collected]]] = []
+    done: Future[Collected] = Future()
 
-    async def main() -> None:
+    async def main() -> Collected:
         task = asyncio.create_task(collect(tasks, ask))
         running.append((asyncio.get_running_loop(), task))
-        result.append(await task)
+        return await task
 
     def work() -> None:
         try:
-            asyncio.run(main())
-        except BaseException as error:  # handed to the caller's thread below
-            failure.append(error)
+            done.set_result(asyncio.run(main()))
+        except BaseException as error:  # raised in the caller's thread below
+            done.set_exception(error)
 
     thread = threading.Thread(target=work, name="judgestats-collect")
     thread.start()
     try:
-        while thread.is_alive():
-            thread.join(_POLL_S)
+        while not done.done():
+            wait([done], _POLL_S)
     except KeyboardInterrupt:
         for loop, task in running:
             loop.call_soon_threadsafe(task.cancel)
         thread.join(END_SECONDS)
         raise
-    if failure:
-        raise failure[0]
-    return result[0]
+    thread.join()
+    return done.result()
 
 
 _POLL_S = 1.0
-
 _WORDED = {kind.name: kind for kind in (PassFail, Correctness)}
 PROTOCOLS = (Pointwise.name, *_WORDED)
 """How one answer can be judged: a score, pass or fail, correct or incorrect."""
@@ -261,25 +259,21 @@ class AnswerJudge:
         for name in ask:
             if name not in _OF_ASK:
                 options = (*_OWN, *_OF_ASK)
-                raise InputError(
-                    f"a judge of single answers has no option {name!r}.{nearest(name, options)} "
-                    f"There are: {', '.join(options)}."
-                )
+                near = f"{nearest(name, options)} There are: {', '.join(options)}."
+                raise InputError(f"a judge of single answers has no option {name!r}.{near}")
         if protocol not in PROTOCOLS:
-            raise InputError(
-                f"protocol: expected {', '.join(PROTOCOLS)}, got {protocol!r}."
-                f"{nearest(protocol, PROTOCOLS)}"
-            )
+            near = f"got {protocol!r}.{nearest(protocol, PROTOCOLS)}"
+            raise InputError(f"protocol: expected {', '.join(PROTOCOLS)}, {near}")
         judges = read_judges([judge], base_url=ask.pop("base_url", ""))
         if len(judges) > 1:
-            raise InputError(
-                f"judge: {judge} names {len(judges)} judges ({', '.join(judges)}). A scorer is one "
-                "judge: give each judge a separate file and scorer."
-            )
+            named = f"{judge} names {len(judges)} judges ({', '.join(judges)})"
+            raise InputError(f"judge: {named}. A scorer is one judge: give each its own file.")
         [(self.name, spec)] = judges.items()
         if spec.function is not None:
             spec.function.load()  # one that cannot be called is named before any answer is judged
-        template = _template(prompt or protocol)
+        text = prompt or protocol  # a bundled prompt's name, a file, or the text itself
+        whole = "{" in text or "\n" in text
+        template = PromptTemplate(text=text, name="prompt") if whole else PromptTemplate.load(text)
         self.protocol: Pointwise | Correctness = (
             Pointwise(template=template, scale=Scale.parse(scale), reasoning=reasoning)
             if protocol == Pointwise.name
@@ -345,14 +339,9 @@ class AnswerJudge:
             raise InputError(f"judge {self.name!r} was not asked: {collected.message}")
         row = {str(column): value for column, value in frame.iloc[0].items()}
         verdict = read_judgment(
-            self.protocol,
-            unit,
-            transport=row["transport"],
-            mode=row["reply_mode"],
-            text=row["raw_text"],
-            finish_reason=row["finish_reason"],
-            failure=row["failure"],
-        )
+            self.protocol, unit, transport=row["transport"], mode=row["reply_mode"],
+            text=row["raw_text"], finish_reason=row["finish_reason"], failure=row["failure"],
+        )  # fmt: skip
         return AnswerRecord(protocol=self.protocol.name, verdict=verdict, row=row)
 
     def _unit(self, question: str, answer: str, reference: str, context: str) -> Unit:
@@ -369,10 +358,8 @@ class AnswerJudge:
         )
         units = self.protocol.units((item,))
         if not units:
-            raise InputError(
-                f"{self.protocol.name} needs the true answer, and there is none for the question "
-                f"{question[:60]!r}."
-            )
+            none = f"there is none for the question {question[:60]!r}"
+            raise InputError(f"{self.protocol.name} needs the true answer, and {none}.")
         return units[0]
 
     def close(self) -> None:
@@ -380,10 +367,3 @@ class AnswerJudge:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
-
-
-def _template(prompt: str) -> PromptTemplate:
-    """A bundled prompt's name, a file, or the text itself."""
-    if "{" in prompt or "\n" in prompt:
-        return PromptTemplate(text=prompt, name="prompt")
-    return PromptTemplate.load(prompt)

@@ -64,6 +64,25 @@ def reference_text(item: Item) -> str:
     return f"[Reference answer]\n{item.reference[-1]}" if item.reference else ""
 
 
+def reply_words(
+    mode: ReplyMode, verdict: str, reasoning: str, *, schema: str, tool: str, text: str
+) -> str:
+    """Whether and when the judge is to explain itself, and the form of the reply in a mode.
+
+    Examples
+    --------
+    >>> reply_words(ReplyMode.TOOL, "score", "none", schema="", tool="Call it.", text="")
+    'Reply with the score only. Call it.'
+    """
+    how = {ReplyMode.JSON_SCHEMA: schema, ReplyMode.TOOL: tool, ReplyMode.TEXT: text}[mode]
+    return f"{explained_words(verdict, reasoning)} {how}"
+
+
+def field_names(schema: ReplySchema, between: str = " and ") -> str:
+    """The names of a reply's fields in quotes, as a prompt lists them."""
+    return between.join(f'"{name}"' for name in schema.schema["properties"])
+
+
 def explained_words(verdict: str, reasoning: str) -> str:
     """Whether and when the judge is to explain itself.
 

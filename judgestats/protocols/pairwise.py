@@ -29,20 +29,9 @@ ORDERS = ("ab", "ba")
 """``ab`` shows the earlier response of the item first, ``ba`` the later one."""
 
 _OFFERED = (
-    *BARE,
-    "question",
-    "response_a",
-    "response_b",
-    "conversation_a",
-    "conversation_b",
-    "context",
-    "reference",
-    "examples",
-    "guideline",
-    "aspects",
-    "judgments",
-    "reply",
-)
+    *BARE, "question", "response_a", "response_b", "conversation_a", "conversation_b", "context",
+    "reference", "examples", "guideline", "aspects", "judgments", "reply",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,13 +89,9 @@ class Pairwise:
         if not self.orders or not set(self.orders) <= set(ORDERS):
             raise InputError(f"Pairwise: orders must be among {ORDERS}, got {self.orders!r}.")
         there = self.template.placeholders
-        needed = (
-            {"conversation_a", "conversation_b"}
-            if "conversation_a" in there
-            else {"question", "response_a", "response_b"}
-        )
-        if self.examples and "examples" not in there:
-            needed |= {"examples"}
+        all_turns, last = {"conversation_a", "conversation_b"}, {"response_a", "response_b"}
+        needed = all_turns if "conversation_a" in there else {"question", *last}
+        needed |= {"examples"} if self.examples else set()
         self.template.require(needed, offered=_OFFERED)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
@@ -124,16 +109,12 @@ class Pairwise:
         choice: dict[str, Any] = {
             "type": "string",
             "enum": ["A", "B", "tie"] if self.ties else ["A", "B"],
-            "description": "The assistant whose answer is better"
-            + (", or tie." if self.ties else "."),
+            "description": f"The assistant whose answer is better{', or tie' * self.ties}.",
         }
         return explained.explained_schema(
-            "submit_choice",
-            "Submit which answer is better.",
-            choice,
-            called="choice",
-            reasoning=self.reasoning,
-        )
+            "submit_choice", "Submit which answer is better.", choice,
+            called="choice", reasoning=self.reasoning,
+        )  # fmt: skip
 
     def prompt(
         self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] = MappingProxyType({})
@@ -164,18 +145,17 @@ class Pairwise:
         return explained.prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = explained.explained_words("verdict", self.reasoning)
         offered = '"A", "B" or "tie"' if self.ties else '"A" or "B"'
+        choice = f"the choice is {offered}."
         tie = ", [[C]] if neither is better" if self.ties else ""
-        how = {
-            ReplyMode.JSON_SCHEMA: "Reply as a JSON object with "
-            + " and ".join(f'"{f}"' for f in self.schema().schema["properties"])
-            + f"; the choice is {offered}.",
-            ReplyMode.TOOL: f"Call the tool submit_choice; the choice is {offered}.",
-            ReplyMode.TEXT: "Write the verdict as [[A]] if assistant A is better, [[B]] if "
-            f"assistant B is better{tie}.",
-        }[mode]
-        return f"{wording} {how}"
+        fields = explained.field_names(self.schema())
+        return explained.reply_words(
+            mode, "verdict", self.reasoning,
+            schema=f"Reply as a JSON object with {fields}; {choice}",
+            tool=f"Call the tool submit_choice; {choice}",
+            text="Write the verdict as [[A]] if assistant A is better, [[B]] if assistant B is "
+            f"better{tie}.",
+        )  # fmt: skip
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply prefers, or the reason why there is none."""

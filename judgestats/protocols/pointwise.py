@@ -25,17 +25,9 @@ REASONING = ("none", "before", "after")
 """Whether the judge explains itself, and whether before or after it gives the score."""
 
 _OFFERED = (
-    *BARE,
-    "question",
-    "response",
-    "conversation",
-    "context",
-    "reference",
-    "guideline",
-    "reply",
-    "low",
-    "high",
-)
+    *BARE, "question", "response", "conversation", "context", "reference", "guideline", "reply",
+    "low", "high",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +69,8 @@ class Pointwise:
 
     def __post_init__(self) -> None:
         one_of("Pointwise", "reasoning", self.reasoning, REASONING)
-        needed = {"response"} | (
-            set() if "conversation" in self.template.placeholders else {"question"}
-        )
+        all_turns = "conversation" in self.template.placeholders
+        needed = {"response"} if all_turns else {"response", "question"}
         self.template.require(needed, offered=_OFFERED)
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
@@ -95,12 +86,9 @@ class Pointwise:
             "description": f"The score, a whole number from {self.scale}.",
         }
         return explained.explained_schema(
-            "submit_score",
-            "Submit the score of the response.",
-            score,
-            called="score",
-            reasoning=self.reasoning,
-        )
+            "submit_score", "Submit the score of the response.", score,
+            called="score", reasoning=self.reasoning,
+        )  # fmt: skip
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one response."""
@@ -117,21 +105,16 @@ class Pointwise:
             "low": str(self.scale.low),
             "high": str(self.scale.high),
         }
-        seal = self.template.seal(
-            [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
-        )
+        seal = self.template.seal([*item.turns, item.context, *item.reference, *response.turns])
         return explained.prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = explained.explained_words("score", self.reasoning)
-        how = {
-            ReplyMode.JSON_SCHEMA: "Reply as a JSON object with "
-            + " and ".join(f'"{f}"' for f in self.schema().schema["properties"])
-            + ".",
-            ReplyMode.TOOL: "Call the tool submit_score.",
-            ReplyMode.TEXT: f"Write the score as: Score: [[number]] ({self.scale}).",
-        }[mode]
-        return f"{wording} {how}"
+        return explained.reply_words(
+            mode, "score", self.reasoning,
+            schema=f"Reply as a JSON object with {explained.field_names(self.schema())}.",
+            tool="Call the tool submit_score.",
+            text=f"Write the score as: Score: [[number]] ({self.scale}).",
+        )  # fmt: skip
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The score in a reply, or the reason why there is none."""
@@ -210,32 +193,24 @@ class Correctness:
 
     def schema(self) -> ReplySchema:
         """The reply's JSON schema, also the parameters of the tool ``submit_verdict``."""
-        choice: dict[str, Any] = {
-            "type": "string",
-            "enum": list(self.words),
-            "description": self.asks,
-        }
+        choice = {"type": "string", "enum": list(self.words), "description": self.asks}
         return explained.explained_schema(
-            "submit_verdict",
-            f"Submit {self.asks[0].lower()}{self.asks[1:]}",
-            choice,
-            called="verdict",
-            reasoning=self.reasoning,
-        )
+            "submit_verdict", f"Submit {self.asks[0].lower()}{self.asks[1:]}", choice,
+            called="verdict", reasoning=self.reasoning,
+        )  # fmt: skip
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one response."""
         item = unit.item
+        response = item.responses[unit.shown[0]]
         values = {
             **bare_texts(item),
-            "response": item.responses[unit.shown[0]].text,
+            "response": response.text,
             "reference": self._reference_text(item),
             "context": joined_texts(*item.turns[:-1], item.context),
             "reply": self._reply_text(mode),
         }
-        seal = self.template.seal(
-            [*item.turns, item.context, *item.reference, *item.responses[unit.shown[0]].turns]
-        )
+        seal = self.template.seal([*item.turns, item.context, *item.reference, *response.turns])
         return explained.prompted(self.template, values, seal=seal, mode=mode, schema=self.schema())
 
     def _reference_text(self, item: Item) -> str:
@@ -243,14 +218,13 @@ class Correctness:
         return item.reference[-1] if item.reference else ""
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        wording = explained.explained_words("verdict", self.reasoning)
         yes, no = self.words
-        how = {
-            ReplyMode.JSON_SCHEMA: f'Reply as a JSON object; the choice is "{yes}" or "{no}".',
-            ReplyMode.TOOL: f'Call the tool submit_verdict with "{yes}" or "{no}".',
-            ReplyMode.TEXT: f"Write the verdict as [[{yes}]] or [[{no}]].",
-        }[mode]
-        return f"{wording} {how}"
+        return explained.reply_words(
+            mode, "verdict", self.reasoning,
+            schema=f'Reply as a JSON object; the choice is "{yes}" or "{no}".',
+            tool=f'Call the tool submit_verdict with "{yes}" or "{no}".',
+            text=f"Write the verdict as [[{yes}]] or [[{no}]].",
+        )  # fmt: skip
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """Which of the two words a reply says, or the reason why it says neither."""

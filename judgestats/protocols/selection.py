@@ -6,12 +6,12 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from judgestats.errors import InputError, one_of
 from judgestats.items import Item, Response, best_response, holds_target
 from judgestats.protocols.base import Prompted, ReplyMode, ReplySchema, Status, Unit, Verdict
-from judgestats.protocols.explained import explained_schema, explained_words, prompted
+from judgestats.protocols.explained import explained_schema, field_names, prompted, reply_words
 from judgestats.protocols.pointwise import REASONING
 from judgestats.protocols.replies import LETTERS, OptionForm, read_reply
 from judgestats.protocols.template import (
@@ -29,10 +29,8 @@ LABELS = ("letters", "numbers")
 MOST_OPTIONS = len(LETTERS)
 
 SELECTION_PROMPTS = {
-    "1": ("selection_1", "after"),
-    "2": ("selection_2", "before"),
-    "3": ("selection_3", "after"),
-    "4": ("selection_4", "before"),
+    n: (f"selection_{n}", when)
+    for n, when in (("1", "after"), ("2", "before"), ("3", "after"), ("4", "before"))
 }
 """The four bundled judge prompts, and whether each asks for an explanation before the selection.
 
@@ -156,18 +154,14 @@ class Selection:
         ):
             one_of("Selection", what, value, offered)
         if self.options is not None and not 2 <= self.options < MOST_OPTIONS:
-            raise InputError(
-                f"Selection: options must be from 2 to {MOST_OPTIONS - 1}, got {self.options}."
-            )
+            most = MOST_OPTIONS - 1
+            raise InputError(f"Selection: options must be from 2 to {most}, got {self.options}.")
         self.template.require({"question", "options"}, offered=_OFFERED)
         if self.option_template:
             own = PromptTemplate(text=self.option_template, name="option_template")
             own.require({"text"}, offered=_OPTION_OFFERED)
             if not own.placeholders & {"label", "n"}:
-                raise InputError(
-                    "option_template: it needs {label} or {n}, or the judge could not name its "
-                    "choice. Write for instance [{label}]: {text}."
-                )
+                raise InputError("option_template: write {label} or {n}, e.g. [{label}]: {text}.")
 
     def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
         """One unit an item, or one for each rotation of its options."""
@@ -177,10 +171,11 @@ class Selection:
             if len(item.responses) < 2:
                 raise InputError(
                     f"selection: item {item.id!r} has {len(item.responses)} response(s); a "
-                    "selection needs at least two. Give items with several responses each (omega "
-                    "also takes models' answers as answers=FILE)."
+                    "selection needs at least two. Give items with several responses each."
                 )
-            order = _draw_options(item, self.options, self.seed)
+            indices = list(range(len(item.responses)))
+            _rng(self.seed, item, "order").shuffle(indices)
+            order = tuple(indices[: self.options])
             if self.unrelated:
                 item, order = _with_unrelated(item, order, items, self.seed)
             if len(order) > MOST_OPTIONS:
@@ -188,43 +183,32 @@ class Selection:
                     f"selection: item {item.id!r} has {len(order)} options; at most "
                     f"{MOST_OPTIONS} can be shown. Set options=N to draw N of them."
                 )
-            turns = range(len(order)) if self.rotations else range(1)
-            units += [
-                Unit.of(
-                    item,
-                    item.id,
-                    (*order[s:], *order[:s]),
-                    f"{s + 1}/{len(order)}" if self.rotations else "",
-                )
-                for s in turns
-            ]
+            for start in range(len(order) if self.rotations else 1):
+                name = f"{start + 1}/{len(order)}" if self.rotations else ""
+                units.append(Unit.of(item, item.id, (*order[start:], *order[:start]), name))
         return tuple(units)
 
     def schema(self, count: int = 2) -> ReplySchema:
         """The reply's JSON schema, also the parameters of the tool ``submit_choice``."""
-        choice: dict[str, Any] = {
-            "type": "string",
-            "enum": list(option_labels(count, self.labels)),
-            "description": "The best response.",
-        }
+        labels = list(option_labels(count, self.labels))
+        choice = {"type": "string", "enum": labels, "description": "The best response."}
         return explained_schema(
-            "submit_choice",
-            "Submit which response is best.",
-            choice,
-            called="choice",
-            reasoning=self.reasoning,
-        )
+            "submit_choice", "Submit which response is best.", choice,
+            called="choice", reasoning=self.reasoning,
+        )  # fmt: skip
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one item in one order."""
         item, count = unit.item, len(unit.shown)
         shown = [item.responses[index].text for index in unit.shown]
         seal = self.template.seal([*item.turns, item.context, *shown])
+        earlier = "\n\n".join(item.turns[:-1])
+        earlier = f"[Earlier question, for context only]\n{earlier}" if len(item.turns) > 1 else ""
         values = {
             **bare_texts(item),
             "options": self._options_text(shown, seal),
             "count": str(count),
-            "context": joined_texts(_earlier(item), item.context),
+            "context": joined_texts(earlier, item.context),
             "reply": self._reply_text(mode, count),
         }
         return prompted(self.template, values, seal=seal, mode=mode, schema=self.schema(count))
@@ -232,36 +216,30 @@ class Selection:
     def _options_text(self, shown: Sequence[str], seal: str) -> str:
         labels = option_labels(len(shown), self.labels)
         own = self.option_template
-        if own:
-            between = "" if own.endswith("\n") else "\n\n"
-            written = [
-                put_in(own, {"label": label, "n": str(n), "text": text})
-                for n, (label, text) in enumerate(zip(labels, shown, strict=True), start=1)
-            ]
-            return between.join(written).removesuffix("\n")
+        between = "" if own.endswith("\n") else "\n\n"
         blocks = []
-        for label, text in zip(labels, shown, strict=True):
-            title = f"Response {label}" if self.labels == "letters" else label
-            head = f"[{label}]\n" if self.labels == "letters" else ""
-            blocks.append(f"{head}{framed_text(title, text, seal)}")
-        return "\n\n".join(blocks)
+        for number, (label, text) in enumerate(zip(labels, shown, strict=True), start=1):
+            if own:
+                blocks.append(put_in(own, {"label": label, "n": str(number), "text": text}))
+            elif self.labels == "letters":
+                blocks.append(f"[{label}]\n{framed_text(f'Response {label}', text, seal)}")
+            else:
+                blocks.append(framed_text(label, text, seal))
+        joined = between.join(blocks)
+        return joined.removesuffix("\n") if own else joined
 
     def _reply_text(self, mode: ReplyMode, count: int) -> str:
-        wording = explained_words("verdict", self.reasoning)
         first, *_, last = option_labels(count, self.labels)
-        names = ", ".join(f'"{f}"' for f in self.schema(count).schema["properties"])
-        form = (
-            "Write the verdict in the form Best Response: [[letter]]"
-            if self.labels == "letters"
-            else "Write the verdict in the form Selection: Option k"
-        )
-        how = {
-            ReplyMode.JSON_SCHEMA: f"Reply as a JSON object with {names}; the choice is one of "
-            f'"{first}" to "{last}".',
-            ReplyMode.TOOL: f"Call the tool submit_choice with one of {first} to {last}.",
-            ReplyMode.TEXT: f"{form}, with one of {first} to {last}.",
-        }[mode]
-        return f"{wording} {how}"
+        names = field_names(self.schema(count), ", ")
+        letters = self.labels == "letters"
+        form = "Best Response: [[letter]]" if letters else "Selection: Option k"
+        return reply_words(
+            mode, "verdict", self.reasoning,
+            schema=f'Reply as a JSON object with {names}; the choice is one of "{first}" to '
+            f'"{last}".',
+            tool=f"Call the tool submit_choice with one of {first} to {last}.",
+            text=f"Write the verdict in the form {form}, with one of {first} to {last}.",
+        )  # fmt: skip
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply selects, or the reason why there is none."""
@@ -316,23 +294,14 @@ def _rng(seed: int, item: Item, what: str) -> random.Random:
     return random.Random(f"{seed}\0{what}\0{item.id}")
 
 
-def _draw_options(item: Item, options: int | None, seed: int) -> tuple[int, ...]:
-    """Which responses are shown, in the item's own fixed order."""
-    indices = list(range(len(item.responses)))
-    _rng(seed, item, "order").shuffle(indices)
-    return tuple(indices[:options])
-
-
 def _with_unrelated(
     item: Item, order: tuple[int, ...], items: Sequence[Item], seed: int
 ) -> tuple[Item, tuple[int, ...]]:
     """The item with a response to another question among its options."""
     others = [o for o in items if o.cluster != item.cluster and o.responses]
     if not others:
-        raise InputError(
-            f"selection: item {item.id!r} is the only question, so no unrelated option can be "
-            "drawn. Give more items, or leave the unrelated option out."
-        )
+        why = "is the only question, so no unrelated option can be drawn"
+        raise InputError(f"selection: item {item.id!r} {why}. Give more items, or leave it out.")
     rng = _rng(seed, item, "unrelated")
     other = rng.choice(others)
     stranger = replace(rng.choice(other.responses), author=UNRELATED)
@@ -342,11 +311,3 @@ def _with_unrelated(
         replace(item, responses=(*own, Response(turns=(stranger.text,), author=UNRELATED))),
         (*order[:place], len(own), *order[place:]),
     )
-
-
-def _earlier(item: Item) -> str:
-    """The questions before the last, for context only."""
-    if len(item.turns) < 2:
-        return ""
-    turns = "\n\n".join(item.turns[:-1])
-    return f"[Earlier question, for context only]\n{turns}"

@@ -171,11 +171,9 @@ def check_need(template: PromptTemplate, variant: Variant) -> None:
     """Refuse a prompt in which what a variant adds would not be seen."""
     needs = variant.needs
     if needs and needs not in template.placeholders:
-        raise InputError(
-            f"prompt {template.name!r}: it lacks {{{needs}}}, where the probe "
-            f"{variant.name.partition(':')[0]!r} would stand. Put it there, or leave the probe "
-            "out of probes=."
-        )
+        where = f"where the probe {variant.name.partition(':')[0]!r} would stand"
+        how = "Put it there, or leave the probe out of probes=."
+        raise InputError(f"prompt {template.name!r}: it lacks {{{needs}}}, {where}. {how}")
 
 
 def changed_unit(unit: Unit, before: ProbeAnswer, after: ProbeAnswer) -> Unit:
@@ -215,9 +213,8 @@ def seeded(*parts: str) -> int:
     >>> seeded("a", "b") == seeded("a", "b")
     True
     """
-    return int.from_bytes(
-        hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).digest()[:6]
-    )
+    joined = "\x1f".join(parts).encode("utf-8", "replace")
+    return int.from_bytes(hashlib.sha256(joined).digest()[:6])
 
 
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")

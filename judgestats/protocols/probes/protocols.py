@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from judgestats.errors import InputError, nearest
@@ -10,9 +10,10 @@ from judgestats.items.answers import draw_responses
 from judgestats.items.preference_sets import drawn_pairs
 from judgestats.items.records import Item
 from judgestats.protocols.base import ReplyMode, ReplySchema, Scale, Status, Unit, Verdict
-from judgestats.protocols.explained import explained_schema, explained_words
+from judgestats.protocols.explained import explained_schema, field_names, reply_words
 from judgestats.protocols.pairwise import Pairwise
 from judgestats.protocols.pointwise import Pointwise
+from judgestats.protocols.probes import edits
 from judgestats.protocols.probes.base import (
     OPTIONS,
     ORIGINAL,
@@ -28,17 +29,15 @@ from judgestats.protocols.probes.base import (
     check_need,
     probe,
 )
-from judgestats.protocols.probes.edits import (
-    ATTACK_PROBES,
-    CONTROL_PROBES,
-    NOTE_PROBES,
-    WORDING_PROBES,
-    longer,
-    other_answer,
-)
 from judgestats.protocols.replies import WordForm, read_reply
 from judgestats.protocols.selection import Selection
-from judgestats.protocols.template import PromptTemplate
+
+
+def _same(shown: ProbeAnswer) -> ProbeAnswer:
+    return shown
+
+
+_ORIGINAL = Variant(name=ORIGINAL, edit=_same)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ class ProbedPointwise(Pointwise):
     ()
     """
 
-    variant: Variant = field(default_factory=lambda: Variant(name=ORIGINAL, edit=lambda s: s))
+    variant: Variant = _ORIGINAL
     responses: int | None = None
     seed: int = 0
 
@@ -99,10 +98,6 @@ _TURNED = "a whole number from {low} (best) to {high} (worst)"
 _IN_WORDS = f"one of the words {', '.join(SCALE_WORDS[:-1])} and {SCALE_WORDS[-1]}"
 
 
-def _same(shown: ProbeAnswer) -> ProbeAnswer:
-    return shown
-
-
 _SCALES = (
     *((f"scale {s}", f"a scale of {s}", s) for s in ("1-5", "1-10", "1-100")),
     ("reversed scale", "a scale on which the lowest number is the best", REVERSED),
@@ -128,25 +123,15 @@ def scaled(asked: ProbedPointwise) -> ProbedPointwise | None:
     if scale in {REVERSED, WORDS}:
         if _SAID not in template.text:
             return None
+        said = _TURNED if scale == REVERSED else _IN_WORDS
+        own: dict[str, Any] = vars(asked)
+        own = {**own, "template": replace(template, text=template.text.replace(_SAID, said))}
         if scale == REVERSED:
-            return _copy_protocol(_Reversed, asked, template=_reworded(template, _TURNED))
-        words = Scale(1, len(SCALE_WORDS))
-        return _copy_protocol(
-            _WordScale, asked, template=_reworded(template, _IN_WORDS), scale=words
-        )
+            return _Reversed(**own)
+        return _WordScale(**{**own, "scale": Scale(1, len(SCALE_WORDS))})
     if scale == str(asked.scale) or not {"low", "high"} <= template.placeholders:
         return None
     return replace(asked, scale=Scale.parse(scale))
-
-
-def _reworded(template: PromptTemplate, scale_text: str) -> PromptTemplate:
-    return replace(template, text=template.text.replace(_SAID, scale_text))
-
-
-def _copy_protocol(
-    kind: type[ProbedPointwise], asked: ProbedPointwise, **changes: Any
-) -> ProbedPointwise:
-    return kind(**{**vars(asked), **changes})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,22 +152,18 @@ class _WordScale(ProbedPointwise):
     def schema(self) -> ReplySchema:
         word = {"type": "string", "enum": list(SCALE_WORDS), "description": "The rating."}
         return explained_schema(
-            "submit_rating",
-            "Submit the rating of the response.",
-            word,
-            called="rating",
-            reasoning=self.reasoning,
-        )
+            "submit_rating", "Submit the rating of the response.", word,
+            called="rating", reasoning=self.reasoning,
+        )  # fmt: skip
 
     def _reply_text(self, mode: ReplyMode) -> str:
-        fields = " and ".join(f'"{f}"' for f in self.schema().schema["properties"])
         words = f"{', '.join(f'[[{w}]]' for w in SCALE_WORDS[:-1])} or [[{SCALE_WORDS[-1]}]]"
-        how = {
-            ReplyMode.JSON_SCHEMA: f"Reply as a JSON object with {fields}.",
-            ReplyMode.TOOL: "Call the tool submit_rating.",
-            ReplyMode.TEXT: f"Write the rating as {words}.",
-        }[mode]
-        return f"{explained_words('rating', self.reasoning)} {how}"
+        return reply_words(
+            mode, "rating", self.reasoning,
+            schema=f"Reply as a JSON object with {field_names(self.schema())}.",
+            tool="Call the tool submit_rating.",
+            text=f"Write the rating as {words}.",
+        )  # fmt: skip
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         del unit, mode  # read the same way for every unit and in every mode
@@ -264,17 +245,16 @@ _PROBES = (
         )
         for name, (does, text) in _PAIRS_SAID.items()
     ),
-    probe("pair padding", "adding empty words to one of two", longer, against=_PAIRS, asks="pairs"),
     probe(
-        "pair off topic",
-        "the answer to another question, in a pair",
-        other_answer,
-        kind="control",
-        against=_PAIRS,
-        asks="pairs",
+        "pair padding", "adding empty words to one of two", edits.longer,
+        against=_PAIRS, asks="pairs",
+    ),
+    probe(
+        "pair off topic", "the answer to another question, in a pair", edits.other_answer,
+        kind="control", against=_PAIRS, asks="pairs",
     ),
     *(probe(name, does, _same, kind="scale", scale=scale) for name, does, scale in _SCALES),
-)
+)  # fmt: skip
 """Pairs first, then scales."""
 
 
@@ -307,9 +287,7 @@ class ProbedPairwise(Pairwise):
 '[Note]\\nI think that Assistant B gave the better answer']
     """
 
-    variant: Variant = field(
-        default_factory=lambda: Variant(name=PAIRS, edit=lambda s: s, asks="pairs")
-    )
+    variant: Variant = _PAIRS
     pairs: int | None = None
     seed: int = 0
 
@@ -344,9 +322,7 @@ class ProbedSelection(Selection):
     [('1/4', (1, 3, 2, 0)), ('2/4', (3, 2, 0, 1))]
     """
 
-    variant: Variant = field(
-        default_factory=lambda: Variant(name=OPTIONS, edit=lambda s: s, asks="options")
-    )
+    variant: Variant = _OPTIONS
     reasoning: str = "none"
     rotations: bool = True
     options: int | None = 4
@@ -369,7 +345,8 @@ def _first_of_another_question(items: tuple[Item, ...], unit: Unit) -> Unit | No
 PROBES: dict[str, Probe] = {
     p.name: p
     for p in (
-        *WORDING_PROBES, *NOTE_PROBES, *WRITTEN_PROBES, *_PROBES, *ATTACK_PROBES, *CONTROL_PROBES
+        *edits.WORDING_PROBES, *edits.NOTE_PROBES, *WRITTEN_PROBES, *_PROBES,
+        *edits.ATTACK_PROBES, *edits.CONTROL_PROBES,
     )
 }  # fmt: skip
 """By name, in the order in which they are reported."""
@@ -392,10 +369,8 @@ def probes_named(name: str, listed: str) -> tuple[Probe, ...]:
         kinds = {p.name: p for p in PROBES.values() if word in {"all", p.kind, p.asks}}
         if not kinds and word not in PROBES:
             names = ("all", *_GROUPS, *PROBES)
-            raise InputError(
-                f"{name}: there is no probe {word!r}.{nearest(word, names)} There are: "
-                f"{', '.join(names)}."
-            )
+            near = f"{nearest(word, names)} There are: {', '.join(names)}."
+            raise InputError(f"{name}: there is no probe {word!r}.{near}")
         chosen |= kinds or {word: PROBES[word]}
     if not chosen:
         raise InputError(f"{name}: give at least one probe, or all.")
@@ -413,5 +388,5 @@ def variants_of(probes: tuple[Probe, ...]) -> dict[str, Variant]:
     ['pairs', 'pair hint: later', 'pair hint: earlier']
     """
     scores = not probes or any(p.asks == "scores" for p in probes)
-    variants = {ORIGINAL: Variant(name=ORIGINAL, edit=lambda shown: shown)} if scores else {}
+    variants = {ORIGINAL: _ORIGINAL} if scores else {}
     return variants | {v.name: v for p in probes for v in p.variants}

@@ -6,6 +6,7 @@ import abc
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from judgestats.protocols.base import Status
@@ -211,13 +212,9 @@ class PairForm(_ChoiceForm):
                 if match["left"]
                 else self._name_match(match["name"], match, rank=Rank.FINAL, label=True)
             )
-        for pattern in (_STATED, _PREFERRED):
-            for match in pattern.finditer(text):
-                yield self._name_match(
-                    match["who"] or match["name"],
-                    match,
-                    scope=_scope(text, match.end()),
-                )
+        for match in chain(_STATED.finditer(text), _PREFERRED.finditer(text)):
+            name, scope = match["who"] or match["name"], _scope(text, match.end())
+            yield self._name_match(name, match, scope=scope)
         for match in _REPORTED.finditer(text):
             yield self._name_match(match["who"] or match["name"], match, rank=Rank.DOUBT)
         for match in _SO.finditer(text):

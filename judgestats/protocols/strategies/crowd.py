@@ -41,21 +41,6 @@ class CrowdJudgment:
         return "won" if (choice == "a") == (self.candidate == min(shown)) else "lost"
 
 
-def shuffle_calls(
-    calls: Sequence[base.Call], *, seed: int, draw: int, pair: Unit
-) -> list[base.Call]:
-    """Calls in a seeded order that depends on pair, seed and repetition alone.
-
-    The first of it are the draw for a small k, and stay in the draw for a larger one.
-    """
-
-    def sort_key(call: base.Call) -> str:
-        text = f"{seed}\0{draw}\0{pair.item_id}\0{call.unit.item_id}"
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-    return sorted(calls, key=sort_key)
-
-
 def select_judgments(
     judgments: Sequence[CrowdJudgment], *, selection: str, count: int
 ) -> tuple[list[CrowdJudgment], int]:
@@ -106,15 +91,21 @@ def _crowd_calls(
 ) -> tuple[base.Call, ...]:
     """The crowd calls about a candidate of a pair, in the order that the seed draws.
 
-    They are the same in both orders of the pair, at every step, and under every selection and k.
-    They are cached, since a study requests them dozens of times.
+    They are the same in both orders of the pair, at every step, and under every selection and k:
+    the first of them are the draw for a small k, and stay in the draw for a larger one. They are
+    cached, since a study requests them dozens of times.
     """
     key = (wording, id(unit.item), unit.item_id, candidate, seed, draw)
     if key in _RECENT:
         _RECENT.move_to_end(key)
         return _RECENT[key][1]
+
+    def sort_key(call: base.Call) -> bytes:
+        text = f"{seed}\0{draw}\0{unit.item_id}\0{call.unit.item_id}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
     listed = [_comparison_call(wording, unit, candidate, other) for other in crowd_of(unit)]
-    calls = tuple(shuffle_calls(listed, seed=seed, draw=draw, pair=unit))
+    calls = tuple(sorted(listed, key=sort_key))
     _RECENT[key] = (unit, calls)
     if len(_RECENT) > _MOST_RECENT:
         _RECENT.popitem(last=False)
@@ -166,10 +157,7 @@ class CrowdComparison(base.PairStrategy):
     def __post_init__(self) -> None:
         one_of("CrowdComparison", "selection", self.selection, SELECTIONS)
         if self.k != 1 and (self.k < 2 or self.k % 2):
-            raise InputError(
-                f"CrowdComparison: k must be 1 or an even number, got {self.k}: half of the "
-                "judgments are about each candidate. k = 0 is the strategy vanilla."
-            )
+            raise InputError(f"CrowdComparison: k must be 1 or an even number, got {self.k}.")
 
     @property
     def name(self) -> str:
@@ -189,8 +177,8 @@ class CrowdComparison(base.PairStrategy):
         if alone:
             raise InputError(
                 f"{self.name}: {len(alone)} of {len(units)} pairs have no crowd, such as "
-                f"{alone[0]!r}: their items have no further response. Add answers as "
-                "their crowd (answers=FILE, or answerers=MODEL,...), or leave crowd strategies out."
+                f"{alone[0]!r}. Add answers (answers=FILE, or answerers=MODEL,...), or leave crowd "
+                "strategies out."
             )
         return units
 
@@ -210,12 +198,12 @@ class CrowdComparison(base.PairStrategy):
 
     def _per_candidate(self, unit: Unit, draw: int) -> list[tuple[int, int]]:
         """(candidate, judgments wanted of it); the same in both orders of the pair."""
-        first, second = sorted(unit.shown)
+        both = sorted(unit.shown)
         if self.k > 1:
-            return [(first, self.k // 2), (second, self.k // 2)]
+            return [(candidate, self.k // 2) for candidate in both]
         text = f"{self.seed}\0{draw}\0{unit.item_id}\0single"
         odd = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[0] % 2
-        return [((first, second)[odd], 1)]
+        return [(both[odd], 1)]
 
     def _crowd(self, unit: Unit, draw: int) -> list[tuple[int, Sequence[base.Call]]]:
         """Crowd calls by candidate, in their drawn order."""
@@ -238,9 +226,8 @@ class CrowdComparison(base.PairStrategy):
                 CrowdJudgment(call=call, candidate=candidate, heard=heard[call.key])
                 for call in calls
             ]
-            picked, matching = select_judgments(
-                judged, selection=self.selection, count=wanted[candidate]
-            )
+            count = wanted[candidate]
+            picked, matching = select_judgments(judged, selection=self.selection, count=count)
             by_candidate.append(picked)
             kind += matching
         turns = chain.from_iterable(zip_longest(*by_candidate))
@@ -264,13 +251,10 @@ class CrowdComparison(base.PairStrategy):
             own = "AB"[there.shown.index(judgment.candidate)]
             [other] = [i for i in there.shown if i != judgment.candidate]
             model = there.item.responses[other].author or str(other)
-            if not self.removal:
-                text = base.with_verdict(judgment.heard)
-                shown.append((judgment.candidate, own, text, model))
-                continue
-            cleaned = heard[self._removal(judgment).key]
+            cleaned = heard[self._removal(judgment).key] if self.removal else judgment.heard
             if cleaned.read:
-                shown.append((judgment.candidate, own, cleaned.text, model))
+                text = cleaned.text if self.removal else base.with_verdict(cleaned)
+                shown.append((judgment.candidate, own, text, model))
         return tuple(shown)
 
     def _final(self, unit: Unit, shown: tuple[_Shown, ...]) -> base.Call:
@@ -314,9 +298,8 @@ class CrowdComparison(base.PairStrategy):
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
-        return self.wording.templates(
-            "vanilla", *(("outcome_removal",) if self.removal else ()), "judge_crowd"
-        )
+        removal = ("outcome_removal",) if self.removal else ()
+        return self.wording.templates("vanilla", *removal, "judge_crowd")
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The final prompt with no judgment in it."""
@@ -371,18 +354,14 @@ def strategy(
     if kind in {"cce", "cce-raw"}:
         kind = kind.replace("cce", "cce-criticising")
     if match is None or kind not in STRATEGIES:
-        raise InputError(
-            f"strategy: there is none called {name!r}. There are: {', '.join(STRATEGIES)}; those "
-            "from majority on take a number of judgments, as in majority@16."
-        )
+        names = f"{', '.join(STRATEGIES)} (from majority on with @k, as in majority@16)"
+        raise InputError(f"strategy: there is none called {name!r}. There are: {names}.")
     if kind in base.ONE_CALL or kind == "plan":
         if match.group(2):
             raise InputError(f"strategy: {kind} is one verdict and takes no @k, got {name!r}.")
-        return (
-            base.EvalPlan(wording=wording)
-            if kind == "plan"
-            else base.OneCall(name=kind, wording=wording)
-        )
+        if kind == "plan":
+            return base.EvalPlan(wording=wording)
+        return base.OneCall(name=kind, wording=wording)
     number = int(match.group(2)) if match.group(2) else k
     if number is None:
         raise InputError(f"strategy: {name!r} needs a number of judgments, as in {kind}@16.")
@@ -390,10 +369,9 @@ def strategy(
         raise InputError(f"strategy: {name!r} asks for more than 1,024 judgments.")
     if number == 0:
         return base.OneCall(name="vanilla", wording=wording)
-    if kind == "majority":
-        return base.Majority(k=number, wording=wording)
-    if kind == "aggregate":
-        return base.Aggregate(k=number, wording=wording)
+    if kind in {"majority", "aggregate"}:
+        voting = base.Majority if kind == "majority" else base.Aggregate
+        return voting(k=number, wording=wording)
     _, selection, *raw = kind.split("-")
     return CrowdComparison(
         k=number, selection=selection, removal=not raw, seed=seed, wording=wording
