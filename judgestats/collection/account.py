@@ -138,16 +138,12 @@ class Account:
         for kind, count in other.failures.items():
             self.failures[kind] = self.failures.get(kind, 0) + count
 
-    def add_tokens(self, outcome: Outcome) -> None:
-        """Count the tokens of an answered request, as far as its server reports them."""
+    def add_answers(self, outcome: Outcome, count: int, *, cost: float, estimated: float) -> None:
+        """Add tokens (as reported) and cost of an answered request with `count` choices."""
         self.tokens_in += outcome.tokens_in or 0
         self.tokens_out += outcome.tokens_out or 0
         self.tokens_cached += outcome.tokens_cached or 0
         self.tokens_reasoning += outcome.tokens_reasoning or 0
-
-    def add_answers(self, outcome: Outcome, count: int, *, cost: float, estimated: float) -> None:
-        """Add tokens and cost of an answered request with `count` choices."""
-        self.add_tokens(outcome)
         self.cost_estimated_usd += estimated
         if math.isnan(cost):
             self.cost_unknown += count

@@ -20,8 +20,6 @@ from judgestats.deadlines import scratch_folder
 from judgestats.errors import StoreError
 from judgestats.protocols.base import ReplyMode
 
-_KEY_BYTES = 32
-
 
 def add_tables(db: sqlite3.Connection, schema: str) -> None:
     """Make the tables of a schema, within the transaction that is open."""
@@ -55,7 +53,12 @@ def brought_up(db: sqlite3.Connection, *, version: int) -> None:
 
 def _answers_of_2(db: sqlite3.Connection) -> None:
     """0.1.0 kept a column per setting."""
-    db.create_function("settings_of_2", 2, _settings_of_2, deterministic=True)
+
+    def settings_of_2(temperature: float | None, seed: int | None) -> str:
+        sent = {"temperature": temperature, "seed": seed}
+        return json.dumps({k: v for k, v in sent.items() if v is not None}, separators=(",", ":"))
+
+    db.create_function("settings_of_2", 2, settings_of_2, deterministic=True)
     for statement in (
         "ALTER TABLE answers ADD COLUMN sent TEXT NOT NULL DEFAULT '{}'",
         "ALTER TABLE answers ADD COLUMN tokens_cached REAL",
@@ -65,11 +68,6 @@ def _answers_of_2(db: sqlite3.Connection) -> None:
         "ALTER TABLE answers DROP COLUMN seed_sent",
     ):
         db.execute(statement)
-
-
-def _settings_of_2(temperature: float | None, seed: int | None) -> str:
-    sent = {"temperature": temperature, "seed": seed}
-    return json.dumps({k: v for k, v in sent.items() if v is not None}, separators=(",", ":"))
 
 
 def _batches_of_2(db: sqlite3.Connection) -> None:
@@ -84,17 +82,11 @@ def _batches_of_2(db: sqlite3.Connection) -> None:
         if top_k:
             settings["top_k"] = None  # its value was not kept
         sent = SentRequest(
-            mode=ReplyMode(mode),
-            settings=settings,
-            varied=frozenset({"temperature"}),
-            seed=seed,
-            choices=len(keys) // _KEY_BYTES,
-            max_tokens_name=max_tokens,
-        )
-        db.execute(
-            "INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)",
-            (batch, custom_id, keys, sent.to_json(), tried),
-        )
+            mode=ReplyMode(mode), settings=settings, varied=frozenset({"temperature"}), seed=seed,
+            choices=len(split_keys(keys)), max_tokens_name=max_tokens,
+        )  # fmt: skip
+        values = (batch, custom_id, keys, sent.to_json(), tried)
+        db.execute("INSERT INTO batch_requests VALUES (?, ?, ?, ?, ?)", values)
 
 
 _ALL_ABILITIES = "SELECT base_url, model, value FROM abilities"

@@ -51,31 +51,6 @@ def sign_lines(db: sqlite3.Connection, lines: Iterable[int] | None = None) -> No
         db.executemany(f"{query} WHERE id = ?", [(line,) for line in lines])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Charge:
-    """What one request adds to a line of the ledger.
-
-    Attributes
-    ----------
-    line : int
-        The line's number.
-    reported, estimated, in_vain : float
-        Dollars.
-    longest, input_ratio, output_ratio : float
-        See `Spend`.
-    requests : int
-    """
-
-    line: int
-    reported: float = 0.0
-    estimated: float = 0.0
-    in_vain: float = 0.0
-    longest: float = 0.0
-    input_ratio: float = 0.0
-    output_ratio: float = 0.0
-    requests: int = 1
-
-
 @dataclass(frozen=True, kw_only=True)
 class Spend:
     """What was spent on a model for an experiment.
@@ -115,6 +90,14 @@ class Spend:
         1.5
         """
         return self.reported + self.estimated + self.in_vain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge(Spend):
+    """What one request adds to a line of the ledger, by the line's number."""
+
+    line: int
+    requests: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -157,7 +157,9 @@ class Ready:
 
 def requested_of(spec: JudgeSpec, task: Task, sampling: Sampling) -> str:
     """The settings of a request besides its prompt, as the frame keeps them."""
-    settings = {**sampling.merge_settings(spec, task.condition), "seed": sampling.seed}
+    settings = sampling.merge_settings(spec, task.condition)
+    if sampling.seed is not None:
+        settings["seed"] = sampling.seed
     return _json({name: value for name, value in settings.items() if value is not None})
 
 

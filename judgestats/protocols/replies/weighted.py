@@ -16,8 +16,10 @@ _AROUND = " \n\t\u2581\u0120[]*\"'`"
 _LEAST = 2
 """Letters with which a token begins a word: one alone may begin too many."""
 _MOST_MASS = 1.01
+"""Tokens whose probabilities sum to more than 1 (but for rounding) are not an answer."""
 
-Place = tuple[int, str, str, dict[str, float]]
+WeightedPlace = tuple[int, str, str, dict[str, float]]
+"""Place in the reply, token before, token, and log-probabilities by token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,9 @@ def begins_verdict(token: str) -> bool:
     return any(_begins(token, word) for word in VERDICT_WORDS)
 
 
-def word_chance(places: Sequence[Place], text: str, words: tuple[str, str]) -> WordChance | None:
+def word_chance(
+    places: Sequence[WeightedPlace], text: str, words: tuple[str, str]
+) -> WordChance | None:
     """The chances of two words where one of them was interpreted as the verdict.
 
     Parameters
@@ -95,12 +99,7 @@ _BEFORE = 4
 """Characters kept of the token before: too few to hold a part of a secret that is worth one."""
 _LOWEST = -1e9
 _ROUNDING = 1e-6
-_WEIGHTED_MOST_MASS = 1.01
-"""Tokens whose probabilities sum to more than 1 (but for rounding) are not an answer."""
 _SPACES = " \n\t\u2581\u0120"
-
-WeightedPlace = tuple[int, str, str, dict[str, float]]
-"""Place in the reply, token before, token, and log-probabilities by token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +261,7 @@ def weighted_score(
             if token in chances:
                 chances[token] += chance * max(0.0, 1 - sum(goes_on.values()))
     mass = sum(chances.values())
-    if not 0 < mass <= _WEIGHTED_MOST_MASS:
+    if not 0 < mass <= _MOST_MASS:
         return None
     expected = sum(int(v) * p for v, p in chances.items()) / mass
     return Weighted(score=round(expected, 6), mass=round(min(mass, 1.0), 6))

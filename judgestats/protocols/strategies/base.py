@@ -258,7 +258,7 @@ class Settled:
     points: float = math.nan
 
 
-class Strategy(Protocol):
+class Strategy(JudgingProtocol, Protocol):
     """What every strategy offers (a structural type: no base class is needed).
 
     `calls` is a pure function of what has been heard so far. It gives every call that the strategy
@@ -267,15 +267,8 @@ class Strategy(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """As in ``cce-criticising@8``."""
-
-    @property
     def k(self) -> int:
         """Judgments before the verdict; 0 where it is one call."""
-
-    def units(self, items: tuple[Item, ...]) -> tuple[Unit, ...]:
-        """The pairs to judge, in a stable order."""
 
     def calls(self, unit: Unit, heard: Heard, draw: int = 0) -> tuple[Call, ...]:
         """The calls known to be needed for a pair; `draw` numbers repetitions of the pipeline."""
@@ -289,12 +282,6 @@ class Strategy(Protocol):
     @property
     def templates(self) -> tuple[PromptTemplate, ...]:
         """The prompt texts that it uses."""
-
-    def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
-        """The final prompt with nothing before it: how the strategy's last call looks."""
-
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The verdict in a reply to the final prompt."""
 
 
 def failed_verdict(reason: str, **extra: Any) -> Verdict:
