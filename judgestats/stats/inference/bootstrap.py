@@ -72,22 +72,21 @@ def distribution_interval(
     """The interval of one quantity from its resamples (NaN = undefined resample)."""
     n = column.size
     notes: list[Note] = []
-    nothing = undefined_interval(level=level, method=f"cluster bootstrap, {method}", n=n, seed=seed)
+
+    def lost(code: str, message: str) -> tuple[Interval, list[Note]]:
+        name = f"cluster bootstrap, {method}"
+        nothing = undefined_interval(level=level, method=name, n=n, seed=seed)
+        return nothing, [Note(code=code, message=message)]
+
     defined = column[np.isfinite(column)]
     if not math.isfinite(estimate):
-        notes.append(Note(code="undefined_estimate", message=f"No interval: {label} is undefined."))
-        return nothing, notes
+        return lost("undefined_estimate", f"No interval: {label} is undefined.")
     if defined.size < max(2, n / 2):
         message = f"No interval: {label} is undefined in {n - defined.size} of {n} resamples."
-        notes.append(Note(code="mostly_undefined_resamples", message=message))
-        return nothing, notes
+        return lost("mostly_undefined_resamples", message)
     if np.ptp(defined) <= 1e-12 * max(1.0, abs(estimate)):
-        message = (
-            f"No interval: {label} is {defined[0]:g} in every resample, so resampling cannot show "
-            "how uncertain it is."
-        )
-        notes.append(Note(code="constant_distribution", message=message))
-        return nothing, notes
+        message = f"No interval: {label} is {defined[0]:g} in every resample."
+        return lost("constant_distribution", message)
 
     tails = ((1 - level) / 2, (1 + level) / 2)
     scale = "" if transform == "identity" else f" on the {transform} scale"
@@ -97,8 +96,7 @@ def distribution_interval(
         outside = int(np.sum(~np.isfinite(moved)))
         if not math.isfinite(centre) or outside > defined.size / 2:
             message = f"No interval: {label} is outside the {transform} scale."
-            notes.append(Note(code="outside_transform", message=message))
-            return nothing, notes
+            return lost("outside_transform", message)
         if outside:
             message = f"{outside} resamples of {label} are outside the {transform} scale."
             notes.append(Note(code="outside_transform", message=message))
@@ -107,20 +105,15 @@ def distribution_interval(
         ends = centre + z * np.std(moved, ddof=1)
         low, high = backward(ends, transform)
     else:
-        levels = tails
+        levels: tuple[float, float] | None = tails
         if method == "bca":
             shifted = forward(np.nan if jackknife is None else jackknife, transform)
-            corrected = _bca_levels(defined, estimate, shifted, level)
-            if corrected is not None:
-                levels = corrected
-            else:
-                message = (
-                    f"The BCa correction of {label} is undefined (all resamples on one side, or a "
-                    "constant or undefined jackknife): the percentile interval is given instead."
-                )
-                notes.append(Note(code="bca_undefined", message=message))
-                name = f"cluster bootstrap, percentile{scale}"
-        low, high = np.quantile(defined, levels)
+            levels = _bca_levels(defined, estimate, shifted, level)
+        if levels is None:
+            message = f"The BCa correction of {label} is undefined: the interval is percentile."
+            notes.append(Note(code="bca_undefined", message=message))
+            name = f"cluster bootstrap, percentile{scale}"
+        low, high = np.quantile(defined, levels or tails)
     interval = Interval(
         low=float(low), high=float(high), level=level, method=name, n_resamples=n, seed=seed
     )
@@ -207,21 +200,31 @@ def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> Int
         return np.arange(n_items)
     labels = np.asarray(cluster)
     if labels.shape != (n_items,):
-        msg = (
-            f"{where}: cluster must hold one label for each of the {n_items} items, got shape "
-            f"{labels.shape}. Give the cluster column in the order of the items."
+        raise InputError(
+            f"{where}: cluster must hold one label per item ({n_items}), got shape {labels.shape}."
         )
-        raise InputError(msg)
     codes, levels = pd.factorize(labels)
     missing = codes < 0
     if missing.any():
-        msg = (
-            f"{where}: cluster has {int(missing.sum())} missing labels of {n_items}. Give every "
-            "item a cluster, or leave cluster=None so that every item is its own."
+        raise InputError(
+            f"{where}: cluster has {int(missing.sum())} missing labels of {n_items}. Name them all."
         )
-        raise InputError(msg)
+    names = levels.astype(str) if levels.dtype.kind == "O" else levels
     names = levels.astype(str) if levels.dtype.kind == "O" else levels
     return np.unique(names, return_inverse=True)[1].reshape(-1)[codes].astype(np.int64)
+
+
+def shared_items(
+    arrays: ArrayLike | tuple[NDArray[Any], ...], *, where: str
+) -> tuple[NDArray[Any], ...]:
+    """Arrays that share their first axis, the items."""
+    data = tuple(np.asarray(a) for a in (arrays if isinstance(arrays, tuple) else (arrays,)))
+    if not data or any(a.ndim == 0 or not 0 < len(a) == len(data[0]) for a in data):
+        shapes = [a.shape for a in data]
+        raise InputError(
+            f"{where}: arrays must share their first axis (the items, at least 1), got {shapes}."
+        )
+    return data
 
 
 @one_blas_thread()
@@ -344,18 +347,8 @@ def cluster_bootstrap(
     (True, 40)
     """
     where = "cluster_bootstrap"
-    data: tuple[NDArray[Any], ...] = (
-        tuple(np.asarray(a) for a in arrays) if isinstance(arrays, tuple) else (np.asarray(arrays),)
-    )
-    if not data or any(a.ndim == 0 or a.shape[0] != data[0].shape[0] for a in data):
-        shapes = [a.shape for a in data]
-        raise InputError(
-            f"{where}: arrays must share their first axis (the items), got shapes {shapes}. "
-            "Give one row per item in every array."
-        )
+    data = shared_items(arrays, where=where)
     n_items = data[0].shape[0]
-    if n_items == 0:
-        raise InputError(f"{where}: arrays hold no items. Give at least one item.")
     one_of(where, "method", method, ("bca", "percentile", "normal"))
     one_of(where, "transform", transform, get_args(Transform))
 
@@ -384,10 +377,7 @@ def cluster_bootstrap(
             notes=(Note(code="one_cluster", message=message),),
         )
     if n_clusters < 10:
-        message = (
-            f"Only {n_clusters} clusters were resampled: the bootstrap interval is likely too "
-            "short. Judge items of more questions."
-        )
+        message = f"Only {n_clusters} clusters: the bootstrap interval is likely too short."
         notes.append(Note(code="few_clusters", message=message))
 
     sizes = [
@@ -402,25 +392,26 @@ def cluster_bootstrap(
     with one_blas_thread():  # once for all threads: each would put back what another set
         large = vectorized and data[0].size * inference["n_resamples"] > WORTH_THREADS
         parts = map_blocks(_chunk, jobs, n_jobs=n_jobs, threads=large)
-    values = [
-        part if part.shape[1] == q else np.full((part.shape[0], q), np.nan) for part, _ in parts
-    ]
+
+    def of_width(part: Floats) -> Floats:
+        return part if part.shape[1] == q else np.full((part.shape[0], q), np.nan)
+
     refusal = next((why for _, why in parts if why), "")
-    distribution = np.concatenate(values)
+    distribution = np.concatenate([of_width(part) for part, _ in parts])
     failed = ~np.isfinite(distribution).all(axis=1)
     if failed.any():
         message = f"The statistic is undefined in {int(failed.sum())} of {failed.size} resamples"
         message += f" ({refusal})" if refusal else ""
-        notes.append(
-            Note(
-                code="undefined_resamples",
-                message=f"{message}; the interval describes the others.",
-            )
-        )
+        message += "; the interval describes the others."
+        notes.append(Note(code="undefined_resamples", message=message))
 
     jackknife: Floats | None = None
     if method == "bca":
-        jackknife = leave_one_out(data, statistic, codes, n_clusters, q, vectorized)
+        every = np.arange(n_clusters)[:, None]
+        blocks = [every[start : start + CHUNK] for start in range(0, n_clusters, CHUNK)]
+        kept = ((codes != block).astype(np.int64) for block in blocks)
+        left = [_evaluate(data, statistic, weights, vectorized)[0] for weights in kept]
+        jackknife = np.concatenate([of_width(part) for part in left])
     intervals: list[Interval] = []
     for k in range(q):
         interval, more = distribution_interval(
@@ -448,24 +439,6 @@ def cluster_bootstrap(
         n_failed=int(failed.sum()),
         notes=tuple(notes),
     )
-
-
-def leave_one_out(
-    data: tuple[NDArray[Any], ...],
-    statistic: Callable[..., Any],
-    codes: Ints,
-    n_clusters: int,
-    q: int,
-    vectorized: bool,
-) -> Floats:
-    """The statistic without each cluster in turn, shape (n_clusters, q)."""
-    parts = []
-    for start in range(0, n_clusters, CHUNK):
-        left_out = np.arange(start, min(start + CHUNK, n_clusters))
-        weights = (codes[None, :] != left_out[:, None]).astype(np.int64)
-        part = _evaluate(data, statistic, weights, vectorized)[0]
-        parts.append(part if part.shape[1] == q else np.full((part.shape[0], q), np.nan))
-    return np.concatenate(parts)
 
 
 BOUNDED = ("logit", "log_ratio")
@@ -585,8 +558,7 @@ def cluster_note(sums: NDArray[np.number[Any]], unit: str = "clusters") -> str:
     share = 100 * float(parts.max()) / total
     return (
         f"One of {count_noun(g, unit[:-1], unit)} carries {share:.0f}% of the variance "
-        f"({effective:.1f} "
-        f"effective {unit})."
+        f"({effective:.1f} effective {unit})."
     )
 
 

@@ -85,11 +85,6 @@ class f:  # noqa: N801
     """Fisher's F with `dfn` and `dfd` degrees of freedom; NaN where either is not above 0."""
 
     @staticmethod
-    def cdf(x: Numbers, dfn: Numbers, dfd: Numbers) -> Any:
-        """P(X <= x)."""
-        return _mask_df(dfn, _mask_df(dfd, special.fdtr(dfn, dfd, np.maximum(x, 0.0))))
-
-    @staticmethod
     def sf(x: Numbers, dfn: Numbers, dfd: Numbers) -> Any:
         """P(X > x)."""
         return _mask_df(dfn, _mask_df(dfd, special.fdtrc(dfn, dfd, np.maximum(x, 0.0))))
@@ -428,10 +423,7 @@ def proportion_limits(
     """
     one_of("proportion_limits", "method", method, get_args(ProportionInterval))
     if not (n > 0 and 0 <= successes <= n):
-        raise InputError(
-            f"proportion_limits: 0 <= successes <= n and n > 0 are required, got {successes} of "
-            f"{n}. Give counts."
-        )
+        raise InputError(f"proportion_limits: {successes} of {n} are no counts.")
     alpha = 1 - level
     z = float(norm.isf(alpha / 2))
     p = successes / n

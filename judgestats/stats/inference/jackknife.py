@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from judgestats.arrays import Floats, Ints
 from judgestats.results.text import FEW_CLUSTERS
 from judgestats.stats.inference import bootstrap, distributions
-from judgestats.stats.inference.result import Interval, Note
+from judgestats.stats.inference.result import Interval, Note, no_interval
 
 MIN_CLUSTERS = 2
+_FROM_ONE = "all of a pooled variance comes from one cluster"
 
 
 def cluster_sums(values: Floats, codes: Ints, n_clusters: int = 0) -> Floats:
@@ -217,8 +218,8 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
     found = LogRatio(log=log, effective_clusters=effective, held=held)
     left = totals - sums
     if n < MIN_CLUSTERS or np.any(left <= 1e-12 * totals):
-        reason = "all of a pooled variance comes from one cluster"
-        reason = "one cluster shows no variation" if n < MIN_CLUSTERS else reason
+        lonely = "one cluster shows no variation"
+        reason = lonely if n < MIN_CLUSTERS else _FROM_ONE
         return dataclasses.replace(found, lacks_clusters=True, reason=reason)
     shifts = np.log(left) @ np.asarray(exponents) - log
     std_error = math.sqrt((n - 1) / n * float(np.sum(shifts**2)))
@@ -227,8 +228,8 @@ def log_ratio_of_sums(sums: Floats, exponents: tuple[float, ...]) -> LogRatio:
     notes: tuple[Note, ...] = ()
     if effective < FEW_CLUSTERS:
         message = (
-            f"The pooled variance is concentrated in few clusters ({effective:.1f} effective of "
-            f"{n}): the interval may cover less than its level (below .93 for 95%)."
+            f"The pooled variance is concentrated in {effective:.1f} effective of {n} clusters: "
+            "the interval may cover less than its level (below .93 for 95%)."
         )
         notes = (Note(code="few_effective_clusters", message=message),)
     df = max(effective - 1.0, 1.0)
@@ -270,8 +271,7 @@ def log_jackknife(values: Floats, weights: Floats, sizes: Floats) -> LogRatio:
     left, n_left = total - values, count - weights
     few = few_questions(sizes)
     if few or np.any(left <= 1e-12 * total) or np.any(n_left <= 0):
-        reason = few or "all of a pooled variance comes from one cluster"
-        return dataclasses.replace(found, lacks_clusters=True, reason=reason)
+        return dataclasses.replace(found, lacks_clusters=True, reason=few or _FROM_ONE)
     error, _ = jackknife_error(np.log(left / n_left), sizes)
     if error <= 1e-12:
         return dataclasses.replace(found, reason="the variance is the same in every cluster")
@@ -290,8 +290,7 @@ class MeanOverClusters:
     @property
     def notes(self) -> tuple[Note, ...]:
         """Why there is no interval."""
-        message = f"No interval: {self.reason}."
-        return (Note(code="no_interval", message=message),) if self.reason else ()
+        return no_interval(self.reason) if self.reason else ()
 
     def interval(self, level: float) -> Interval | None:
         """Student interval, None where undefined."""
@@ -299,10 +298,7 @@ class MeanOverClusters:
             return None
         half = float(distributions.t.ppf((1 + level) / 2, self.df)) * self.std_error
         return Interval(
-            low=self.mean - half,
-            high=self.mean + half,
-            level=level,
-            method="t over clusters",
+            low=self.mean - half, high=self.mean + half, level=level, method="t over clusters"
         )
 
     def statistic(self) -> float:

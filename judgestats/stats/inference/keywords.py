@@ -177,7 +177,8 @@ def _keys_of(function: FunctionType) -> tuple[str, ...]:
 
 def _full_signature(function: FunctionType, defaults: dict[str, Any]) -> inspect.Signature:
     """The signature with every key of the bundle instead of ``**inference``."""
-    types = _types()
+    annotations = SumInference.__annotations__
+    types = {k: getattr(t, "__forward_arg__", str(t)) for k, t in annotations.items()}
     own = inspect.signature(function)
     listed = [p for p in own.parameters.values() if p.kind is not p.VAR_KEYWORD]
     shared = [
@@ -187,19 +188,10 @@ def _full_signature(function: FunctionType, defaults: dict[str, Any]) -> inspect
     return own.replace(parameters=[*listed, *shared])
 
 
-@functools.cache
-def _types() -> dict[str, str]:
-    annotations = SumInference.__annotations__
-    return {k: getattr(t, "__forward_arg__", str(t)) for k, t in annotations.items()}
-
-
 def _check(keywords: dict[str, Any], *, where: str) -> None:
-    level, resamples, permutations = map(
-        keywords.get, ("level", "n_resamples", "n_permutations"), (0.5, 2, 0)
-    )
-    check_between(where, "level", level)
-    check_least(where, "n_resamples", resamples, 2)
-    check_least(where, "n_permutations", permutations, 0)
+    check_between(where, "level", keywords.get("level", 0.5))
+    check_least(where, "n_resamples", keywords.get("n_resamples", 2), 2)
+    check_least(where, "n_permutations", keywords.get("n_permutations", 0), 0)
 
 
 def _documented(text: str, defaults: dict[str, Any]) -> str:

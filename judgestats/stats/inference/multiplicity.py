@@ -34,21 +34,13 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
     return out
 
 
-def _benjamini_hochberg(p: Floats) -> Floats:
-    m = p.size
-    return _step_up(p, m / np.arange(m, 0, -1))
-
-
-def _benjamini_yekutieli(p: Floats) -> Floats:
-    m = p.size
-    return _step_up(p, np.sum(1 / np.arange(1, m + 1)) * m / np.arange(m, 0, -1))
-
-
 _RULES: dict[str, Callable[[Floats], Floats]] = {
     "holm": lambda p: weighted_holm(p, np.ones(p.size)),
     "bonferroni": lambda p: p.size * p,
-    "BH": _benjamini_hochberg,
-    "BY": _benjamini_yekutieli,
+    "BH": lambda p: _step_up(p, p.size / np.arange(p.size, 0, -1)),
+    "BY": lambda p: _step_up(
+        p, np.sum(1 / np.arange(1, p.size + 1)) * p.size / np.arange(p.size, 0, -1)
+    ),
     "none": lambda p: p,
 }
 
@@ -167,17 +159,12 @@ def p_adjust(p_values: ArrayLike, *, method: Adjustment = "holm") -> Floats:
     """
     p = np.asarray(p_values, dtype=float)
     if p.ndim != 1:
-        raise InputError(
-            f"p_adjust: p_values must be one-dimensional, got shape {p.shape}. "
-            "Give the p-values of one family as a list."
-        )
+        raise InputError(f"p_adjust: p_values must be one-dimensional, got shape {p.shape}.")
     one_of("p_adjust", "method", method, ADJUSTMENTS)
     present = ~np.isnan(p)
-    if np.any((p[present] < 0) | (p[present] > 1)):
-        bad = p[present][(p[present] < 0) | (p[present] > 1)][0]
-        raise InputError(
-            f"p_adjust: p_values must be between 0 and 1, got {bad}. Give p-values, not statistics."
-        )
+    bad = p[present & ((p < 0) | (p > 1))]
+    if bad.size:
+        raise InputError(f"p_adjust: p_values must be between 0 and 1, got {bad[0]}.")
     out = np.full(p.size, np.nan)
     if present.any():
         out[present] = np.minimum(_RULES[method](p[present]), 1.0)
@@ -283,13 +270,10 @@ class Family(Result):
 
     def tidy(self) -> pd.DataFrame:
         """One row per test: its `glance` with label, adjusted p and family."""
+        about = {"adjust": self.adjust, "family": self.name}
         rows = [
             test.glance().assign(
-                term=label,
-                test=test.name,
-                p_adjusted=self.p_adjusted[label],
-                adjust=self.adjust,
-                family=self.name,
+                term=label, test=test.name, p_adjusted=self.p_adjusted[label], **about
             )
             for label, test in self.tests.items()
         ]
@@ -299,11 +283,7 @@ class Family(Result):
         """Every test with its adjusted p: see `Result.apa`."""
         return "; ".join(
             f"{label}: {test.apa(digits=digits)}"
-            + (
-                f", adjusted p {self.p_text(label)}"
-                if not math.isnan(self.p_adjusted[label])
-                else ""
-            )
+            + ("" if math.isnan(self.p_adjusted[label]) else f", adjusted p {self.p_text(label)}")
             for label, test in self.tests.items()
         )
 
@@ -357,26 +337,18 @@ def adjust_family(
     {'judge 1': 0.0625, 'judge 2': 0.4375}
     """
     if not tests:
-        raise InputError(
-            "adjust_family: tests must hold at least one test, got none. "
-            "Give a mapping from label to result."
-        )
-    raw = [t.p_value if not math.isnan(t.p_value) else math.nan for t in tests.values()]
+        raise InputError("adjust_family: tests must hold at least one test, got none.")
+    raw = [t.p_value for t in tests.values()]
     adjusted = p_adjust(raw, method=method)
     if weights is not None:
         adjusted = weighted_holm(raw, [weights[label] for label in tests])
+    bounds = p_bounds(raw, [t.p_floor for t in tests.values()], method=method)
     return Family(
         name=family,
         adjust=method,
         tests=dict(tests),
         p_adjusted=dict(zip(tests, adjusted.tolist(), strict=True)),
-        p_bound=dict(
-            zip(
-                tests,
-                p_bounds(raw, [t.p_floor for t in tests.values()], method=method),
-                strict=True,
-            )
-        ),
+        p_bound=dict(zip(tests, bounds, strict=True)),
     )
 
 

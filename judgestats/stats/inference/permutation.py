@@ -14,7 +14,7 @@ from judgestats.arrays import Floats, Ints, check_least
 from judgestats.engine import WORTH_THREADS, map_blocks
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import distributions
-from judgestats.stats.inference.bootstrap import cluster_codes
+from judgestats.stats.inference.bootstrap import cluster_codes, shared_items
 from judgestats.stats.inference.jackknife import effective_clusters, jackknife_error, t_of_clusters
 from judgestats.stats.inference.keywords import (
     NULL,
@@ -32,10 +32,7 @@ ENOUGH = 20
 
 SCHEMES: dict[str, tuple[str, str]] = {
     "replications": ("the item does not matter", "each replication's column over items"),
-    "questions": (
-        "replications are independent",
-        "each question's judgments over replications",
-    ),
+    "questions": ("replications are independent", "each question's judgments over replications"),
     "cells": ("the condition does not matter", "whole item x condition cells within items"),
     "positions": ("order does not matter", "positions within items"),
     "labels": ("no relation", "labels over items within strata"),
@@ -98,7 +95,7 @@ def permutations_needed(alpha: float = 0.05, n_comparisons: int = 1) -> int:
     if not 0 < alpha < 1 or n_comparisons < 1:
         raise InputError(
             "permutations_needed: alpha must lie in (0, 1) and n_comparisons be at least 1, got "
-            f"{alpha} and {n_comparisons}. Give the family's level and its number of comparisons."
+            f"{alpha} and {n_comparisons}."
         )
     # The small slack keeps 200 / 0.05 = 4000.0000000000005 from asking for one more.
     return max(1, math.ceil(ENOUGH * n_comparisons / alpha * (1 - 1e-12)) - 1)
@@ -149,9 +146,8 @@ def summarise_permutations(
         message += "; they count as at least as extreme as the observed value."
         notes.append(Note(code="undefined_permutations", message=message))
     if math.isnan(observed):
-        notes.append(
-            Note(code="undefined_estimate", message="No p-value: the statistic is undefined.")
-        )
+        message = "No p-value: the statistic is undefined."
+        notes.append(Note(code="undefined_estimate", message=message))
     slack = 1e-10 * max(1.0, abs(observed)) if math.isfinite(observed) else 0.0
     above = (np.sum(defined >= observed - slack) + n_failed + 1) / (n + 1)
     below = (np.sum(defined <= observed + slack) + n_failed + 1) / (n + 1)
@@ -226,16 +222,6 @@ def _permute_cells(
     return np.take_along_axis(np.broadcast_to(x, (size, *x.shape)), full, axis=2)
 
 
-def _shuffle_labels(
-    x: AnyArray, rng: np.random.Generator, size: int, groups: list[Ints]
-) -> AnyArray:
-    """`size` copies of x with whole rows exchanged within groups."""
-    index = np.tile(np.arange(x.shape[0]), (size, 1))
-    for rows in groups:
-        index[:, rows] = rng.permuted(index[:, rows], axis=1)
-    return x[index]
-
-
 def draw_permutations(
     x: AnyArray,
     rng: np.random.Generator,
@@ -248,7 +234,10 @@ def draw_permutations(
     if scheme == "replications":
         return _shuffle_groups(x, rng, size, groups)
     if scheme == "labels":
-        return _shuffle_labels(x, rng, size, groups)
+        index = np.tile(np.arange(x.shape[0]), (size, 1))
+        for rows in groups:
+            index[:, rows] = rng.permuted(index[:, rows], axis=1)
+        return x[index]
     return _permute_cells(x, rng, size, cluster)
 
 
@@ -375,9 +364,8 @@ def permutation_distribution(
     ('the item does not matter', True)
     """
     where = "permutation_distribution"
-    data: tuple[AnyArray, ...] = (
-        tuple(np.asarray(a) for a in arrays) if isinstance(arrays, tuple) else (np.asarray(arrays),)
-    )
+    given = arrays if isinstance(arrays, tuple) else (arrays,)
+    data: tuple[AnyArray, ...] = tuple(np.asarray(a) for a in given)
     x = data[0]
     one_of(where, "scheme", scheme, SCHEMES, advice="Choose what the coefficient's null permutes.")
     one_of(where, "alternative", alternative, ("greater", "less", "two-sided"))
@@ -385,25 +373,19 @@ def permutation_distribution(
     least = 1 if scheme == "labels" else 2
     if x.ndim < least or x.size == 0:
         raise InputError(
-            f"{where}: scheme {scheme!r} needs a non-empty array of at least {least} axes, got "
-            f"shape {x.shape}. Put items on axis 0 and what is permuted on the next."
+            f"{where}: scheme {scheme!r} needs a non-empty array of at least {least} axes, items "
+            f"first, got shape {x.shape}."
         )
     if strata is not None and scheme not in {"replications", "labels"}:
-        raise InputError(
-            f"{where}: strata has no meaning for scheme {scheme!r}, which permutes within items. "
-            "Leave it out."
-        )
-    if inference["cluster"] is not None and scheme not in {"cells", "positions"}:
-        raise InputError(
-            f"{where}: cluster has no meaning for scheme {scheme!r}. Use strata to keep a shuffle "
-            "within groups, relation_null for labels of clustered items, or leave it out."
-        )
-    n_items = x.shape[0]
-    codes = (
-        None
-        if inference["cluster"] is None
-        else cluster_codes(inference["cluster"], n_items, where=where)
-    )
+        raise InputError(f"{where}: strata has no meaning for scheme {scheme!r}. Leave it out.")
+    n_items, codes = x.shape[0], None
+    if inference["cluster"] is not None:
+        if scheme not in {"cells", "positions"}:
+            raise InputError(
+                f"{where}: cluster has no meaning for scheme {scheme!r}. Use strata, or "
+                "relation_null for labels of clustered items."
+            )
+        codes = cluster_codes(inference["cluster"], n_items, where=where)
     groups = [np.arange(n_items)]
     if strata is not None:
         stratum = cluster_codes(strata, n_items, where=where)
@@ -431,30 +413,27 @@ def permutation_distribution(
     parts = more(inference["n_permutations"])
     distribution = np.concatenate([values for values, _ in parts])
     most = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
-    while distribution.size < most and _reached(observed, distribution, alternative) < ENOUGH:
+    while distribution.size < most:
+        above = int(np.sum(~(distribution < observed)))
+        below = int(np.sum(~(distribution > observed)))
+        nearer = min(above, below)
+        if {"greater": above, "less": below, "two-sided": nearer}[alternative] >= ENOUGH:
+            break
         added = more(min(distribution.size, most - distribution.size))
         parts += added
         distribution = np.concatenate([distribution, *(values for values, _ in added)])
     refusal = next((why for _, why in parts if why), "")
 
+    labels = scheme == "labels"
     return summarise_permutations(
         observed,
         distribution,
         refusal=refusal,
-        fixed="every shuffle of the labels over items gives the same value"
-        if scheme == "labels"
-        else "",
+        fixed="every shuffle of the labels over items gives the same value" if labels else "",
         alternative=alternative,
         scheme=scheme,
         seed=inference["seed"],
     )
-
-
-def _reached(observed: float, distribution: Floats, alternative: str) -> int:
-    """How many permutations are at least as extreme, on the nearer side where both count."""
-    above = int(np.sum(~(distribution < observed)))
-    below = int(np.sum(~(distribution > observed)))
-    return {"greater": above, "less": below, "two-sided": min(above, below)}[alternative]
 
 
 @with_keywords(permutations=NULL)
@@ -504,17 +483,17 @@ def relation_null(
     (True, True)
     """
     where = "relation_null"
-    data = tuple(np.asarray(a) for a in arrays)
-    n = data[0].shape[0] if data and data[0].ndim else 0
-    if n == 0 or any(a.shape[:1] != (n,) for a in data):
-        raise InputError(
-            f"{where}: arrays must share their first axis (the items), got shapes "
-            f"{[a.shape for a in data]}. Give one row per item in every array."
-        )
+    data = shared_items(arrays, where=where)
+    n = len(data[0])
     codes = cluster_codes(inference["cluster"], n, where=where)
-    order = _own_order(data)
+    columns = [
+        np.unique(column, return_inverse=True)[1]
+        for a in data
+        for column in (a.astype(str) if a.dtype.kind == "O" else a).reshape(n, -1).T
+    ]
+    order = np.lexsort(columns[::-1])
     data, codes = tuple(a[order] for a in data), codes[order]
-    null = permutation_distribution(
+    drawn = permutation_distribution(
         data,
         statistic,
         scheme="labels",
@@ -522,24 +501,9 @@ def relation_null(
         seed=inference["seed"],
         vectorized=vectorized,
     )
-    sizes = np.bincount(codes)
-    if sizes.size == n or math.isnan(null.observed) or null.null.reason:
-        return null.null
-    spread = float(np.nanstd(null.distribution))
-    return _clustered(null.null, null.observed, spread, data, statistic, codes, vectorized)
-
-
-def _clustered(
-    null: NullReference,
-    observed: float,
-    spread: float,
-    data: tuple[NDArray[Any], ...],
-    statistic: Callable[..., Any],
-    codes: NDArray[np.int64],
-    vectorized: bool,
-) -> NullReference:
-    """The same reference with the clustered engine's p-value."""
-    sizes = np.bincount(codes)
+    null, sizes = drawn.null, np.bincount(codes)
+    if sizes.size == n or math.isnan(drawn.observed) or null.reason:
+        return null
     left_out = np.full(sizes.size, math.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         for g in range(sizes.size):
@@ -548,11 +512,9 @@ def _clustered(
                 value = statistic(labels[None] if vectorized else labels, *rest)
                 left_out[g] = float(np.asarray(value, dtype=float).reshape(-1)[0])
     if sizes.size < 3 or not np.isfinite(left_out).all():
-        why = (
-            f"it needs at least 3 clusters, there are {sizes.size}"
-            if sizes.size < 3
-            else "the statistic is undefined when some cluster is left out"
-        )
+        why = "the statistic is undefined when some cluster is left out"
+        if sizes.size < 3:
+            why = f"it needs at least 3 clusters, there are {sizes.size}"
         return dataclasses.replace(null, p_value=math.nan, p_method=f"no p-value: {why}")
     error, df = jackknife_error(left_out, sizes)
     method = "the jackknife over clusters"
@@ -560,18 +522,7 @@ def _clustered(
         # At its limit the statistic does not change: take the null's own spread instead, as if all
         # items of a cluster were one.
         effective = effective_clusters(sizes)
-        error = spread * math.sqrt(codes.size / effective)
+        error = float(np.nanstd(drawn.distribution)) * math.sqrt(n / effective)
         method = f"the null's spread of {effective:.3g} effective clusters"
-    t = (observed - null.mean) / error
-    p = float(distributions.t.sf(t, df))
+    p = float(distributions.t.sf((drawn.observed - null.mean) / error, df))
     return dataclasses.replace(null, p_value=p, p_method=f"p by {method}, {t_of_clusters(df)}")
-
-
-def _own_order(arrays: tuple[NDArray[Any], ...]) -> NDArray[np.int64]:
-    """Order of the rows by what they hold."""
-    columns = [
-        np.unique(column, return_inverse=True)[1]
-        for a in arrays
-        for column in (a.astype(str) if a.dtype.kind == "O" else a).reshape(a.shape[0], -1).T
-    ]
-    return np.lexsort(columns[::-1]).astype(np.int64)

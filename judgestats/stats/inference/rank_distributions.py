@@ -19,8 +19,8 @@ MAX_WORK = 400_000_000
 def _refuse_if_heavy(where: str, work: float) -> None:
     if work > MAX_WORK:
         raise InputError(
-            f"{where}: the exact distribution is feasible up to about {MAX_WORK:.0e} steps, this "
-            f"case needs {work:.0e}. Use fewer items, or a permutation p-value."
+            f"{where}: the exact distribution needs {work:.0e} steps of at most {MAX_WORK:.0e}. "
+            "Use a permutation p-value."
         )
 
 
@@ -451,12 +451,8 @@ def noise_free_difference(x: Floats, y: Floats) -> Floats:
     """
     d = x - y
     size = float(max(np.max(np.abs(x), initial=0.0), np.max(np.abs(y), initial=0.0)))
-    if size == 0 or not math.isfinite(size):
-        return np.asarray(d, dtype=float)
-    decimals = DIGITS - 1 - math.floor(math.log10(size))
-    if abs(decimals) > 290:
-        return np.asarray(d, dtype=float)
-    return np.asarray(np.round(d, decimals), dtype=float)
+    decimals = DIGITS - 1 - math.floor(math.log10(size)) if 0 < size < math.inf else math.inf
+    return np.asarray(d if abs(decimals) > 290 else np.round(d, int(decimals)), dtype=float)
 
 
 def level_ranks(x: Floats, *, axis: int | None = None) -> Floats:

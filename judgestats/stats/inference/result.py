@@ -117,6 +117,11 @@ class Note:
         return self.message
 
 
+def no_interval(why: str) -> tuple[Note, ...]:
+    """The note that says why there is no interval."""
+    return (Note(code="no_interval", message=f"No interval: {why}."),)
+
+
 class Result:
     """Base of all results: how each prints, in a terminal and in a notebook."""
 
@@ -382,7 +387,7 @@ class Estimates(Result):
             if t.null:
                 lines.append(f"{'':<{width}}  {t.null}")
         lines.append(f"data: {self.sample}")
-        lines += [f"warning: {note.message}" for note in self.all_notes()]
+        lines += notes_block(self.all_notes())
         return "\n".join([*lines, ""])
 
 

@@ -449,7 +449,12 @@ def run_component(
         # In the order of what they hold: the order of judges draws nothing else.
         for j in sorted(range(len(tests)), key=lambda j: float(np.sum(listed[j].shifts ** 2))):
             if tests[j].df:
-                tests[j] = replace(tests[j], drawn=_permuted(listed[j], tests[j].df, rng))
+                shifts = listed[j].shifts[listed[j].judged]
+                shifts = shifts[np.lexsort(shifts.T)]
+                every = np.broadcast_to(shifts, (_DRAWS, *shifts.shape))
+                moved = np.sum(rng.permuted(every, axis=2).sum(axis=1) ** 2, axis=1)
+                drawn = tests[j].df * moved / np.sum(shifts**2)
+                tests[j] = replace(tests[j], drawn=drawn)
     return RunComponent(
         df=float(df),
         ms_run=float(ms_run / df) if df else math.nan,
@@ -460,11 +465,3 @@ def run_component(
         tests=tuple(tests),
         interleaved=interleaved,
     )
-
-
-def _permuted(own: RunSums, df: float, rng: np.random.Generator) -> Floats:
-    """The statistic of one judge with its run labels permuted by whole clusters."""
-    shifts = own.shifts[own.judged]
-    shifts = shifts[np.lexsort(shifts.T)]
-    moved = rng.permuted(np.broadcast_to(shifts, (_DRAWS, *shifts.shape)), axis=2).sum(axis=1)
-    return np.asarray(df * np.sum(moved**2, axis=1) / np.sum(shifts**2))

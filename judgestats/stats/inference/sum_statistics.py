@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Required, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,22 @@ from judgestats.stats.inference.jackknife import (
     lack_note,
     t_of_clusters,
 )
-from judgestats.stats.inference.keywords import ON_DEMAND, Permutations, SumInference, with_keywords
+from judgestats.stats.inference.keywords import (
+    ON_DEMAND,
+    IntervalMethod,
+    Permutations,
+    SumInference,
+    with_keywords,
+)
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
+from judgestats.stats.inference.result import (
+    Estimate,
+    Interval,
+    Note,
+    NullReference,
+    Sample,
+    no_interval,
+)
 
 MOST_STATES = 200
 """Different rows of counts up to which drawing these takes less time than shuffling the items."""
@@ -157,9 +170,6 @@ def _shuffled(columns: list[Ints], n_items: int, rng: np.random.Generator) -> tu
 STACK = 40_000
 """Terms of one permutation up to which 250 of them are computed in one stack (80 MB)."""
 
-IntervalMethod = Literal["jackknife", "linearised", "bca", "percentile", "none"]
-
-INTERVALS = ("jackknife", "linearised", "bca", "percentile", "none")
 STEP = 1e-30
 """Imaginary step of the derivative: its error is of order STEP**2, so none is visible."""
 
@@ -258,11 +268,8 @@ def _spread(
         values = influence(statistic, sums)
         se = math.sqrt(n / (n - 1) * float(np.sum((values - values.mean()) ** 2)))
         theta = float(statistic.combine(terms.sum(axis=0)))
-        return (
-            se,
-            se * bootstrap.slope(theta, scale, least),
-            max(effective_clusters(sizes) - 1.0, 1.0),
-        )
+        scaled = se * bootstrap.slope(theta, scale, least)
+        return se, scaled, max(effective_clusters(sizes) - 1.0, 1.0)
     left_out = jackknife(statistic, sums)
     if not np.all(np.isfinite(left_out)):
         return math.nan, math.nan, math.nan
@@ -276,40 +283,32 @@ def _spread(
     return se, jackknife_error(moved, sizes)[0], df
 
 
-def _clopper_pearson(theta: float, n: int, level: float) -> Interval:
-    """Clopper-Pearson for n clusters that all show 0 (or all 1).
-
-    The mean of values in [0, 1] is at least the share of clusters that are exactly 1, so the bound
-    holds for the mean as well.
-    """
-    reach = float(((1 - level) / 2) ** (1 / n))
-    low, high = (reach, 1.0) if theta == 1.0 else (0.0, 1.0 - reach)
-    method = f"Clopper-Pearson on {count_noun(n, 'cluster', 'clusters')}, all of them {theta:g}"
-    return Interval(low=low, high=high, level=level, method=method)
-
-
 def _interval(
     statistic: SumStatistic,
     terms: Floats,
     codes: Ints,
-    *,
     theta: float,
-    level: float,
-    method: IntervalMethod,
+    inference: SumInference,
+    *,
     scale: bootstrap.Scale,
     least: float,
-    n_resamples: int,
-    seed: int | None,
     proportion: bool,
 ) -> tuple[Interval | None, float, list[Note]]:
-    """Interval, standard error and notes of a defined estimate."""
+    """Interval, standard error and notes."""
     n = int(codes.max()) + 1 if codes.size else 0
+    level, method = inference["level"], inference["interval"]
     if method == "none":
         return None, math.nan, []
     if proportion and theta in {0.0, 1.0}:
-        return _clopper_pearson(theta, n, level), math.nan, []
+        # One draw of as many clusters, the exact interval of a share.
+        reach = float(((1 - level) / 2) ** (1 / n))
+        low, high = (reach, 1.0) if theta == 1.0 else (0.0, 1.0 - reach)
+        how = f"Clopper-Pearson on {count_noun(n, 'cluster', 'clusters')}, all of them {theta:g}"
+        return Interval(low=low, high=high, level=level, method=how), math.nan, []
     lack = lack_note(np.bincount(codes)) if n else ()
     if n < 3 or lack:
+        message = f"No interval: it needs at least 3 clusters, there are {n}."
+        return None, math.nan, [*lack] or [Note(code="too_few_clusters", message=message)]
         message = f"No interval: it needs at least 3 clusters, there are {n}."
         return None, math.nan, [*lack] or [Note(code="too_few_clusters", message=message)]
     if method in {"bca", "percentile"}:
@@ -317,10 +316,10 @@ def _interval(
             terms,
             lambda x, weights: statistic.combine(weights @ x),
             cluster=codes,
-            n_resamples=n_resamples,
+            n_resamples=inference["n_resamples"],
             level=level,
             method="bca" if method == "bca" else "percentile",
-            seed=seed,
+            seed=inference["seed"],
             vectorized=True,
         )
         interval = boot.interval
@@ -329,13 +328,10 @@ def _interval(
     se, se_scaled, df = _spread(statistic, terms, codes, method=method, scale=scale, least=least)
     centre = float(bootstrap.forward(theta, scale, least))
     if not math.isfinite(se_scaled) or not math.isfinite(centre) or se <= 1e-12:
-        message = (
-            "No interval: leaving out any one cluster leaves the estimate unchanged, so the data "
-            "cannot show how uncertain it is."
-            if se <= 1e-12
-            else "No interval: its standard error is undefined when some cluster is left out."
-        )
-        return None, math.nan, [Note(code="no_interval", message=message)]
+        why = "its standard error is undefined when some cluster is left out"
+        if se <= 1e-12:
+            why = "leaving out any one cluster leaves the estimate unchanged"
+        return None, math.nan, list(no_interval(why))
     notes = []
     if df < 19:
         many = count_noun(n, "cluster", "clusters")
@@ -424,9 +420,8 @@ def estimate_from_sums(
     >>> out.estimate, bool(out.interval.low < 0.5 < out.interval.high)
     (0.5, True)
     """
-    one_of(
-        where, "interval", inference["interval"], INTERVALS, advice="The default is 'jackknife'."
-    )
+    allowed = get_args(IntervalMethod)
+    one_of(where, "interval", inference["interval"], allowed, advice="The default is 'jackknife'.")
     if scale == "log_ratio" and not math.isfinite(least):
         scale = "log_complement"
     groups = bootstrap.cluster_codes(inference["cluster"], data.shape[0], where=where)
@@ -452,17 +447,7 @@ def estimate_from_sums(
     if not math.isfinite(theta):
         return result.replace(estimate=math.nan, reason=reason)
     interval, se, more = _interval(
-        statistic,
-        terms,
-        groups,
-        theta=theta,
-        level=inference["level"],
-        method=inference["interval"],
-        scale=scale,
-        least=least,
-        n_resamples=inference["n_resamples"],
-        seed=inference["seed"],
-        proportion=proportion,
+        statistic, terms, groups, theta, inference, scale=scale, least=least, proportion=proportion
     )
     null: NullReference | None = None
     if inference["n_permutations"]:
@@ -483,20 +468,25 @@ SHARE = SumStatistic(per_item=lambda x: x, combine=lambda s: np.asarray(s[..., 1
 """Sum of the second column over the sum of the first."""
 
 
+class Described(SumInference, total=False):
+    """Keywords of `estimate_from_sums` that describe an estimate, and those of its interval."""
+
+    label: Required[str]
+    estimator: Required[str]
+    sample: Required[Sample]
+    reason: Required[str]
+    notes: tuple[Note, ...]
+    details: Mapping[str, Any] | None
+
+
 def share_estimate(
     wholes: NDArray[Any],
     parts: NDArray[Any],
     *,
     name: str,
-    label: str,
-    estimator: str,
-    sample: Sample,
-    reason: str,
     where: str = "",
     signed: bool = False,
-    notes: tuple[Note, ...] = (),
-    details: Mapping[str, Any] | None = None,
-    **inference: Unpack[SumInference],
+    **options: Unpack[Described],
 ) -> Estimate:
     """Sum of parts over sum of wholes, as the mean share of the items used.
 
@@ -528,16 +518,10 @@ def share_estimate(
         SHARE,
         np.column_stack([wholes, parts]).astype(float),
         name=name,
-        label=label,
-        estimator=estimator,
-        sample=sample,
-        reason=reason,
         where=where or name,
         scale="identity" if signed else "logit",
         proportion=not signed,
-        notes=notes,
-        details=details,
-        **inference,
+        **options,
     )
 
 
@@ -559,8 +543,8 @@ def permutation_reference(
     """
     if codes is None:
         raise InputError(
-            f"{where}: n_permutations needs the verdicts themselves, got a table of counts alone. "
-            "Pass the verdicts (items x replications), or n_permutations=0."
+            f"{where}: n_permutations needs the verdicts themselves, got counts. Pass the verdicts "
+            "(items x replications), or n_permutations=0."
         )
     make = from_codes if from_codes is not None else (lambda c: c)
     # Small problems go in one stack; large ones one permutation at a time.
@@ -585,9 +569,8 @@ def permutation_reference(
         return done.null, list(done.notes)
 
     def value(permuted: NDArray[Any]) -> Any:
-        return (
-            statistic.value(make(permuted)) if stacked else float(statistic.value(make(permuted)))
-        )
+        found = statistic.value(make(permuted))
+        return found if stacked else float(found)
 
     out = permutation_distribution(
         codes,

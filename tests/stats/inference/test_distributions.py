@@ -27,9 +27,7 @@ def test_normal_and_t_are_those_of_scipy_to_the_last_digit(what: str) -> None:
 def test_f_and_chi_squared_are_those_of_scipy_to_the_last_digit(dfn: float) -> None:
     np.testing.assert_array_equal(ours.chi2.sf(X, dfn), stats.chi2.sf(X, dfn))
     for dfd in DF:
-        for what in ("cdf", "sf"):
-            got, wanted = getattr(ours.f, what)(X, dfn, dfd), getattr(stats.f, what)(X, dfn, dfd)
-            np.testing.assert_array_equal(got, wanted)
+        np.testing.assert_array_equal(ours.f.sf(X, dfn, dfd), stats.f.sf(X, dfn, dfd))
         np.testing.assert_array_equal(ours.f.ppf(Q, dfn, dfd), stats.f.ppf(Q, dfn, dfd))
 
 

@@ -159,7 +159,7 @@ def test_unusable_options_are_refused_by_name(change, words):
 def test_unusable_arrays_are_refused():
     with pytest.raises(InputError, match="share their first axis"):
         cluster_bootstrap((X, X[:5]), lambda a, b: 0.0)
-    with pytest.raises(InputError, match="no items"):
+    with pytest.raises(InputError, match="at least 1"):
         cluster_bootstrap(np.array([]), np.mean)
 
 
