@@ -25,9 +25,10 @@ from judgestats.stats.inference.result import (
     Comparisons,
     Estimate,
     Interval,
-    Note,
     Sample,
     TestResult,
+    no_interval,
+    note_if,
 )
 
 
@@ -143,15 +144,9 @@ def comparisons_with_best(
     check_distinct(where, "conditions", names, k)
     prices = None if cost is None else np.asarray(cost, dtype=float)
     if prices is not None and (prices.shape != (k,) or not np.isfinite(prices).all()):
-        raise InputError(
-            f"{where}: cost must be {k} finite numbers, one per condition, got {cost!r}. Leave it "
-            "out where a cost is unknown, or give tokens."
-        )
+        raise InputError(f"{where}: cost must be {k} finite numbers, got {cost!r}.")
     if margin is not None and not (margin > 0 and math.isfinite(margin)):
-        raise InputError(
-            f"{where}: margin must be a positive number, got {margin!r}. Declare the largest loss "
-            "that would not matter."
-        )
+        raise InputError(f"{where}: margin must be a positive number, got {margin!r}.")
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     check_finite(where, "scores", x)
     used = np.isfinite(x).all(axis=1)
@@ -160,27 +155,52 @@ def comparisons_with_best(
     x, codes = x[used], codes[used]
     if x.shape[0] < 2:
         raise InputError(
-            f"{where}: at least 2 items must have a score under every condition, got {x.shape[0]}. "
-            "Leave out the condition that lacks most."
+            f"{where}: at least 2 items must have a score under every condition, got {x.shape[0]}."
         )
     difference, error, df = _all_differences(x, codes)
     reach = error
     if not math.isnan(df):
         critical = studentized_range_isf(1 - inference["level"], k=k, df=df) / math.sqrt(2)
         reach = error * critical
-    rows = tuple(_row(i, names, difference, error, reach, df, inference["level"]) for i in range(k))
+
+    def row(i: int) -> Comparison:
+        others = [j for j in range(k) if j != i]
+        best = min(others, key=lambda j: difference[i, j])
+        low, high = (min(difference[i, j] + s * reach[i, j] for j in others) for s in (-1, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            behind = float(np.nanmax(np.append(-difference[i, others] / error[i, others], 0.0)))
+        p = math.nan
+        if not math.isnan(df):
+            p = float(studentized_range_sf(math.sqrt(2) * behind, k=k, df=df))
+        interval = Interval(
+            low=float(min(0.0, low)),
+            high=float(max(0.0, high)),
+            level=inference["level"],
+            method="simultaneous comparisons with the best (Hsu), clustered",
+        )
+        return Comparison(
+            a=names[i],
+            b=names[best],
+            estimate=float(difference[i, best]),
+            estimate_name="difference_from_best",
+            statistic=behind,
+            df=df,
+            p_value=p,
+            p_adjusted=p,
+            interval=interval if math.isfinite(low) else None,
+            reason="" if math.isfinite(low) else "one cluster shows no variation",
+        )
+
     candidates = [i for i in range(k) if np.all(difference[i] >= -reach[i])]
     lower = [min(difference[i, j] - reach[i, j] for j in range(k) if j != i) for i in range(k)]
     kept = [i for i in range(k) if lower[i] > -(margin or 0.0)]
-    order = sorted(
-        kept, key=lambda i: ((prices[i] if prices is not None else 0.0), -x[:, i].mean())
-    )
+    order = sorted(kept, key=lambda i: (0.0 if prices is None else prices[i], -x[:, i].mean()))
     return BestConditions(
         name=where,
         method="Comparisons with the best",
         adjust="simultaneous",
         family=f"{k} conditions",
-        rows=rows,
+        rows=tuple(map(row, range(k))),
         sample=sample,
         means={name: float(m) for name, m in zip(names, x.mean(axis=0), strict=True)},
         margin=margin,
@@ -206,46 +226,6 @@ def _all_differences(x: Floats, codes: Ints) -> tuple[Floats, Floats, float]:
             error[i, j] = error[j, i] = math.inf if math.isnan(unsure) else unsure
             df = m.df
     return difference, error, df
-
-
-def _row(
-    i: int,
-    names: tuple[str, ...],
-    difference: Floats,
-    error: Floats,
-    reach: Floats,
-    df: float,
-    level: float,
-) -> Comparison:
-    """One condition against the best of the others (Hsu's constrained interval)."""
-    others = [j for j in range(len(names)) if j != i]
-    best = min(others, key=lambda j: difference[i, j])
-    low = min(difference[i, j] - reach[i, j] for j in others)
-    high = min(difference[i, j] + reach[i, j] for j in others)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        behind = float(np.nanmax(np.append(-difference[i, others] / error[i, others], 0.0)))
-    p = math.nan
-    if not math.isnan(df):
-        p = float(studentized_range_sf(math.sqrt(2) * behind, k=len(names), df=df))
-    return Comparison(
-        a=names[i],
-        b=names[best],
-        estimate=float(difference[i, best]),
-        estimate_name="difference_from_best",
-        statistic=behind,
-        df=df,
-        p_value=p,
-        p_adjusted=p,
-        interval=Interval(
-            low=float(min(0.0, low)),
-            high=float(max(0.0, high)),
-            level=level,
-            method="simultaneous comparisons with the best (Hsu), clustered",
-        )
-        if math.isfinite(low)
-        else None,
-        reason="" if math.isfinite(low) else "one cluster shows no variation",
-    )
 
 
 def _items_needed(difference: Floats, reach: Floats, n: int, margin: float | None) -> int | None:
@@ -275,20 +255,6 @@ def _sums_of_squares(y: Floats) -> tuple[float, float]:
     return (between if between > dust else 0.0), (residual if residual > dust else 0.0)
 
 
-def _condition_share(stack: Floats) -> Floats:
-    """Sum of squared column means of every arrangement; F rises with it, blocks being fixed."""
-    means = stack.mean(axis=1)
-    return np.asarray(np.sum(means**2, axis=1))
-
-
-def _all_signs(difference: Floats) -> Floats:
-    """Squared mean of paired differences under every assignment of signs."""
-    totals = np.zeros(1)
-    for d in difference.tolist():
-        totals = np.concatenate([totals + d, totals - d])
-    return np.asarray(totals**2)
-
-
 def _permutation_p(
     centred: Floats, n_permutations: int, n_comparisons: int, seed: int | None
 ) -> tuple[float, int]:
@@ -302,14 +268,17 @@ def _permutation_p(
     # Blocks whose two cells are equal change nothing when exchanged.
     difference = difference[np.abs(difference) > 1e-12 * np.max(np.abs(difference))]
     if k == 2 and difference.size <= MAX_EXACT:
-        null = _all_signs(difference)
+        totals = np.zeros(1)
+        for d in difference.tolist():
+            totals = np.concatenate([totals + d, totals - d])
+        null = totals**2
         observed = float(np.sum(difference) ** 2)
         return float(np.mean(null >= observed - 1e-12 * float(np.max(null)))), 0
     # Scaled to unit size, so that the comparison with ties does not depend on the scores' scale.
     scaled = centred / math.sqrt(float(np.mean(centred**2)))
     drawn = permutation_distribution(
         scaled,
-        _condition_share,
+        lambda stack: np.sum(stack.mean(axis=1) ** 2, axis=1),
         scheme="cells",
         n_permutations=n_permutations,
         n_comparisons=n_comparisons,
@@ -328,12 +297,9 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
         for ncp in (distributions.f_noncentrality(f, df1, df2, p) for p in (1 - tail, tail))
     )
     interval = Interval(low=low, high=high, level=level, method="noncentral F")
-    notes: tuple[Note, ...] = ()
     # The share is never below what chance alone makes it on average; under a smaller F the
     # noncentrality that fits ends below it, or there is none.
-    if not high > share:
-        message = "F is smaller than expected under the null: no noncentrality fits the share."
-        notes = (Note(code="no_interval", message=f"No interval: {message}"),)
+    why = "F is smaller than expected under the null: no noncentrality fits the share"
     return Estimate(
         name="partial_eta_squared",
         label="Partial eta squared (share of the within-block variation)",
@@ -341,7 +307,7 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
         estimate=share,
         interval=interval if math.isfinite(f) and high > share else None,
         sample=sample,
-        notes=notes,
+        notes=() if high > share else no_interval(why),
     )
 
 
@@ -398,14 +364,13 @@ def blocked_f_test(
     function = "blocked_f_test"
     y, names = check_scores(Y, function=function, conditions=conditions, ndims=(2,))
     if len(names) < 2:
-        raise InputError(
-            f"{function}: Y must hold at least 2 conditions, got 1. Put conditions on axis 1."
-        )
+        raise InputError(f"{function}: Y must hold at least 2 conditions on axis 1, got 1.")
     codes = cluster_codes(inference["cluster"], y.shape[0], where=function)
     used = ~np.isnan(y).any(axis=1)
     blocks = _block_means(y[used], codes[used])
     g, k = blocks.shape
     sample = Sample.from_mask(used, "a missing cell", codes)
+    means = np.mean(y[used], axis=0).tolist() if used.any() else []
     result = TestResult(
         name=function,
         method="Blocked F test, cells exchanged within items",
@@ -415,14 +380,11 @@ def blocked_f_test(
         alternative="some conditions differ",
         why="conditions are compared within items, which removes how items differ",
         sample=sample,
-        estimates=dict(zip(names, np.mean(y[used], axis=0).tolist(), strict=True))
-        if used.any()
-        else {},
+        estimates=dict(zip(names, means, strict=bool(means))),
     )
     if g < 2:
-        return result.replace(
-            reason=f"{g} blocks hold all conditions; at least 2 are required", df={}
-        )
+        reason = f"{g} blocks hold all conditions; at least 2 are required"
+        return result.replace(reason=reason, df={})
     between, residual = _sums_of_squares(blocks)
     if between == 0 and residual == 0:
         return result.replace(reason="all conditions are equal within every block")
@@ -430,47 +392,35 @@ def blocked_f_test(
     df1, df2 = k - 1, (g - 1) * (k - 1)
     p_f = float(distributions.f.sf(f, df1, df2))
     details: dict[str, object] = {"p_f": p_f, "ss_conditions": between, "ss_residual": residual}
-    notes: tuple[Note, ...] = ()
     p = p_f
-    if residual == 0:
-        message = "The conditions differ by the same amount in every block: F is infinite."
-        notes = (Note(code="no_residual", message=message),)
+    infinite = "The conditions differ by the same amount in every block: F is infinite."
+    notes = note_if(residual == 0, "no_residual", infinite)
     if inference["n_permutations"]:
+        n, seed = inference["n_permutations"], inference["seed"]
         centred = blocks - blocks.mean(axis=1, keepdims=True)
-        p, drawn = _permutation_p(
-            centred, inference["n_permutations"], n_comparisons, inference["seed"]
-        )
+        p, drawn = _permutation_p(centred, n, n_comparisons, seed)
+        exact = "all arrangements of cells (exact)"
         details |= {
             "n_permutations": drawn,
-            "seed": inference["seed"],
-            "p_from": "permutation of cells",
+            "seed": seed,
+            "p_from": "permutation of cells" if drawn else exact,
         }
-        if not drawn:
-            details["p_from"] = "all arrangements of cells (exact)"
         # Exchanging all blocks alike leaves F as it is: k! of the (k!)^G arrangements tie. Blocks
         # whose cells are all equal change nothing.
         moved = int(np.sum(np.ptp(blocks, axis=1) > 1e-12 * np.max(np.abs(centred))))
         more = permutations_needed(n_comparisons=n_comparisons) if n_comparisons > 1 else 0
-        most = max(inference["n_permutations"], more)
+        most = max(n, more)
         least = max(math.exp((1 - moved) * math.lgamma(k + 1)), 1 / (most + 1) if drawn else 0.0)
         details["p_floor"] = least
-        if least > SMALL_P:
-            message = (
-                f"With {moved} blocks that differ and {k} conditions p cannot fall below "
-                f"{least:.3g}: judge more items, or draw more permutations."
-            )
-            notes = (*notes, Note(code="p_out_of_reach", message=message))
+        message = (
+            f"With {moved} blocks that differ and {k} conditions p cannot fall below {least:.3g}."
+        )
+        notes += note_if(least > SMALL_P, "p_out_of_reach", message)
     else:
         details["p_from"] = "F distribution"
-    return result.replace(
-        statistic=f,
-        p_value=p,
-        effects=(_partial_eta_squared(f, df1, df2, level=inference["level"], sample=sample),)
-        if math.isfinite(f)
-        else (),
-        notes=notes,
-        details=details,
-    )
+    effect = _partial_eta_squared(f, df1, df2, level=inference["level"], sample=sample)
+    effects = (effect,) if math.isfinite(f) else ()
+    return result.replace(statistic=f, p_value=p, effects=effects, notes=notes, details=details)
 
 
 def _block_means(y: Floats, codes: Ints) -> Floats:

@@ -28,7 +28,7 @@ def rank_share_effects(
     epsilon = h / (n - 1) if not reason else math.nan
     eta = (h - k + 1) / (n - k) if not reason and n > k else math.nan
     interval: result.Interval | None = None
-    notes: list[result.Note] = []
+    notes: tuple[result.Note, ...] = ()
     if not reason and n > k and 0 < epsilon < 1:
         f = (epsilon / (k - 1)) / ((1 - epsilon) / (n - k))
         low, high = share_interval(f, k - 1, n - k, n, level)
@@ -37,7 +37,7 @@ def rank_share_effects(
         )
     elif not reason:
         message = "No interval: the groups' ranks coincide or separate completely."
-        notes.append(result.Note(code="boundary", message=message))
+        notes = result.note_if(True, "boundary", message)
     first = result.Estimate(
         name="epsilon_squared",
         label="rank epsilon squared",
@@ -45,7 +45,7 @@ def rank_share_effects(
         estimate=epsilon,
         interval=interval,
         sample=data.sample,
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
     )
     second = first.replace(
@@ -59,12 +59,6 @@ def rank_share_effects(
     return first, second
 
 
-_WHY = (
-    "The Mann-Whitney test was used because the two samples are independent; it asks whether a "
-    "value of one tends to exceed a value of the other."
-)
-
-
 def mann_whitney_outcome(x: Floats, y: Floats) -> dict[str, Any]:
     """Statistic W (U of x), p-value and method."""
     n, m = x.size, y.size
@@ -76,9 +70,8 @@ def mann_whitney_outcome(x: Floats, y: Floats) -> dict[str, Any]:
     w = float(ranks[:n].sum()) - n * (n + 1) / 2
     centred = w - n * m / 2
     total = n + m
-    spread = math.sqrt(
-        n * m / (total * (total - 1)) * float(np.sum((ranks - (total + 1) / 2) ** 2))
-    )
+    squares = float(np.sum((ranks - (total + 1) / 2) ** 2))
+    spread = math.sqrt(n * m / (total * (total - 1)) * squares)
     out = {"statistic": w, "z": centred / spread, "reason": ""}
     if n < 50 and m < 50 and np.unique(ranks).size == total:
         null = rank_sum_null(np.arange(1, total + 1), n)
@@ -144,7 +137,8 @@ def mann_whitney_test(
         sample=data.sample,
         null_hypothesis=f"{a} and {b} are alike",
         alternative=f"{a} differs from {b}",
-        why=_WHY,
+        why="The Mann-Whitney test was used because the two samples are independent; it asks "
+        "whether a value of one tends to exceed a value of the other.",
         effects=(
             dominance(first, second, sample=data.sample, level=level),
             shift_estimate(first, second, sample=data.sample, level=level),
@@ -223,12 +217,6 @@ def pairwise_mann_whitney(
     )
 
 
-_KRUSKAL_WALLIS_WHY = (
-    "The Kruskal-Wallis test was used because the groups are independent and only the order of "
-    "the values is compared."
-)
-
-
 def kruskal_test(
     values: object,
     *,
@@ -299,7 +287,8 @@ def kruskal_test(
         p_value=math.nan if reason else float(distributions.chi2.sf(h, k - 1)),
         sample=data.sample,
         null_hypothesis="the groups are alike",
-        why=_KRUSKAL_WALLIS_WHY,
+        why="The Kruskal-Wallis test was used because the groups are independent and only the "
+        "order of the values is compared.",
         effects=rank_share_effects(data, h, reason, level),
         estimates={f"mean rank {g}": float(m) for g, m in zip(data.names, means, strict=True)},
         data_name="samples",

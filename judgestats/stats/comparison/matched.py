@@ -30,6 +30,8 @@ from judgestats.stats.inference.result import (
     Note,
     Sample,
     TestResult,
+    no_interval,
+    note_if,
 )
 
 
@@ -96,8 +98,7 @@ class FriedmanResult(TestResult):
     @property
     def mean_ranks(self) -> Floats:
         """Mean rank of each condition."""
-        result: Floats = self.ranks.mean(axis=0)
-        return result
+        return np.asarray(self.ranks.mean(axis=0))
 
     @property
     def iman_davenport(self) -> TestResult:
@@ -130,29 +131,23 @@ class FriedmanResult(TestResult):
         half = nemenyi_critical_difference(k, max(n, 1), alpha=1 - level)
         difference = self._differences()
         q = math.sqrt(2) * difference / math.sqrt(k * (k + 1) / (6 * max(n, 1)))
-        notes = list(self.notes)
-        if self.cluster is not None:
-            message = (
-                "These p-values take blocks as independent, but blocks share clusters: use "
-                "permutation_pairs()."
-            )
-            notes.append(Note(code="clusters_ignored", message=message))
+        message = "These p-values ignore clusters of blocks: use permutation_pairs()."
+        notes = note_if(self.cluster is not None, "clusters_ignored", message)
         share = self.details.get("tied_share", 0.0)
-        if share > 0.25:
-            message = (
-                f"{share:.0%} of the scores are tied within their block. The standard error "
-                "assumes no ties, so this test is conservative; permutation_pairs() uses the ties."
-            )
-            notes.append(Note(code="ties_ignored", message=message))
+        message = (
+            f"{share:.0%} of the scores are tied within their block, so this test is conservative; "
+            "permutation_pairs() uses the ties."
+        )
+        notes += note_if(share > 0.25, "ties_ignored", message)
         return self._family(
-            "nemenyi",
-            "Nemenyi's all-pairs test after Friedman's (studentised range)",
-            "single-step (studentised range)",
             (difference, q, distributions.studentized_range_sf(np.abs(q), k=k)),
-            symbol="q",
             half=half,
             level=level,
-            notes=notes,
+            name="nemenyi",
+            method="Nemenyi's all-pairs test after Friedman's (studentised range)",
+            adjust="single-step (studentised range)",
+            symbol="q",
+            notes=(*self.notes, *notes),
             details={"critical_difference": half, "alpha": 1 - level},
         )
 
@@ -178,11 +173,12 @@ class FriedmanResult(TestResult):
             reached = largest.size - np.searchsorted(largest, np.abs(difference) - 1e-10)
             p = (reached + 1) / (inference["n_permutations"] + 1)
         return self._family(
-            "permutation_pairs",
-            "All-pairs permutation test of mean ranks (largest difference)",
-            "single-step (permutation of the largest difference)",
             (difference, difference, p),
             floor=1 / (inference["n_permutations"] + 1) * (1 + 1e-9),
+            name="permutation_pairs",
+            method="All-pairs permutation test of mean ranks (largest difference)",
+            adjust="single-step (permutation of the largest difference)",
+            notes=self.notes,
             details={"n_permutations": inference["n_permutations"], "seed": inference["seed"]},
         )
 
@@ -195,50 +191,35 @@ class FriedmanResult(TestResult):
 
     def _family(
         self,
-        name: str,
-        method: str,
-        adjust: str,
         columns: tuple[Floats, Floats, Floats],
         *,
-        details: dict[str, Any],
-        symbol: str = "",
         half: float = math.nan,
         level: float = math.nan,
         floor: float = 0.0,
-        notes: Sequence[Note] | None = None,
+        **described: Any,
     ) -> Comparisons:
-        """Comparisons of all pairs from parallel columns (difference, statistic, adjusted p)."""
+        """The pairs in the order of conditions, from differences, statistics, and p-values."""
         rows = []
         pairs = itertools.combinations(self.conditions, 2)
         for (a, b), d, statistic, p in zip(pairs, *(c.tolist() for c in columns), strict=True):
-            simultaneous = Interval(
-                low=d - half, high=d + half, level=level, method="Nemenyi, simultaneous"
+            row = Comparison(
+                a=a, b=b, estimate=d, estimate_name="mean_rank_difference", reason=self.reason
             )
-            rows.append(
-                Comparison(
-                    a=a,
-                    b=b,
-                    estimate=d,
-                    estimate_name="mean_rank_difference",
-                    statistic=math.nan if self.reason else statistic,
-                    p_value=math.nan if self.reason else p,
-                    p_adjusted=math.nan if self.reason else p,
-                    p_bound=not self.reason and p <= floor,
-                    interval=None if self.reason or math.isnan(half) else simultaneous,
-                    reason=self.reason,
+            if not self.reason:
+                simultaneous = Interval(
+                    low=d - half, high=d + half, level=level, method="Nemenyi, simultaneous"
                 )
-            )
-        return Comparisons(
-            name=name,
-            symbol=symbol,
-            method=method,
-            adjust=adjust,
-            family=f"pairs of {len(self.conditions)} conditions",
-            rows=tuple(rows),
-            sample=self.sample,
-            notes=self.notes if notes is None else tuple(notes),
-            details=details,
-        )
+                row = dataclasses.replace(
+                    row,
+                    statistic=statistic,
+                    p_value=p,
+                    p_adjusted=p,
+                    p_bound=p <= floor,
+                    interval=None if math.isnan(half) else simultaneous,
+                )
+            rows.append(row)
+        family = f"pairs of {len(self.conditions)} conditions"
+        return Comparisons(family=family, rows=tuple(rows), sample=self.sample, **described)
 
 
 def cluster_totals(ranks: Floats, cluster: Ints | None) -> Floats:
@@ -258,15 +239,6 @@ def _log_chance_of_agreement(ranks: Floats) -> float:
         ties = np.unique(row, return_counts=True)[1]
         total += sum(math.lgamma(t + 1) for t in ties) - math.lgamma(k + 1)
     return total
-
-
-def _w(ranks: Floats) -> float:
-    """Kendall's W, corrected for ties."""
-    n, k = ranks.shape
-    centred = ranks - (k + 1) / 2
-    between = float(np.sum(centred.sum(axis=0) ** 2))
-    w: float = between / (n * float(np.sum(centred**2)))
-    return w
 
 
 def _f_interval(
@@ -317,23 +289,21 @@ def concordance_of_ranks(
     ----------
     Kendall & Babington Smith (1939), Ann. Math. Statist. 10, 275-287.
     """
-    n = ranks.shape[0]
-    reason = ""
-    if n < 2:
-        reason = f"at least 2 complete blocks are required, got {n}"
-    elif np.ptp(ranks) == 0:
-        reason = "all scores are tied within every block"
-    w = math.nan if reason else _w(ranks)
+    n, k = ranks.shape
+    reason, w = _refusal(ranks), math.nan
     interval: Interval | None = None
     notes: tuple[Note, ...] = ()
     if not reason:
+        centred = ranks - (k + 1) / 2
+        between = float(np.sum(centred.sum(axis=0) ** 2))
+        w = between / (n * float(np.sum(centred**2)))
         limits = _f_interval(ranks, cluster, w, level)
         method = "noncentral F inversion" + ("" if cluster is None else " over clusters")
         if limits is None:
             where = "every item orders the conditions alike" if w >= 1 else "W is 0"
             where = where if w in {0.0, 1.0} else "there are fewer than 3 items or clusters"
             message = f"No interval: {where}, so the F inversion has no two limits."
-            notes = (Note(code="boundary", message=message),)
+            notes = note_if(True, "boundary", message)
         else:
             interval = Interval(low=limits[0], high=limits[1], level=level, method=method)
     return Estimate(
@@ -347,12 +317,6 @@ def concordance_of_ranks(
         reason=reason,
         details={"mean_rank_correlation": math.nan if reason else (n * w - 1) / (n - 1)},
     )
-
-
-_WHY = (
-    "Friedman's test was used because every item is scored under every condition and only the "
-    "order of the scores within an item is compared."
-)
 
 
 def _chi_squared(ranks: Floats) -> float:
@@ -469,7 +433,8 @@ def friedman_test(
         p_value=p,
         sample=blocks.sample,
         null_hypothesis="the conditions are alike",
-        why=_WHY,
+        why="Friedman's test was used because every item is scored under every condition and only "
+        "the order of the scores within an item is compared.",
         effects=(effect,),
         estimates={
             f"mean rank {c}": float(m) for c, m in zip(blocks.conditions, means, strict=True)
@@ -542,10 +507,8 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
     first, second = first[present], second[present]
     labels = sorted({*first, *second}, key=str)
     if len(labels) > 2:
-        raise InputError(
-            f"{where}: two categories are required, got {len(labels)}: "
-            f"{', '.join(map(str, labels))}. Compare one category with all others."
-        )
+        listed = ", ".join(map(str, labels))
+        raise InputError(f"{where}: two categories are required, got {len(labels)}: {listed}.")
     total = len(first)
     # 1 where only x has the first category, -1 where only y has it.
     difference = np.zeros(total)
@@ -559,7 +522,11 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
     if inference["cluster"] is not None:
         codes = cluster_codes(inference["cluster"], present.size, where=where)[present.to_numpy()]
         codes = np.unique(codes, return_inverse=True)[1]
-        p, statistic = _cluster_p(difference, codes)
+        # Over sign changes of each cluster's b - c.
+        net = np.rint(np.bincount(codes, weights=difference)).astype(np.int64)
+        centre = float(np.abs(net).sum()) / 2
+        p = tail_p(signed_rank_null(np.abs(net)), int(net[net > 0].sum()), centre)
+        statistic = float(net.sum())
         n_clusters = int(codes.max(initial=-1)) + 1
         rates = mean_over_clusters(difference, codes) if codes.size else None
         method, symbol = "McNemar's test, exact over sign changes of clusters", "b - c"
@@ -581,23 +548,13 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
         sample=sample,
         null_hypothesis="the two verdicts have the same rate",
         alternative=f"the rates of {str(labels[0]) if labels else ''!r} differ",
-        why=(
-            "McNemar's test was used because both verdicts are about the same items; only items on "
-            "which they differ count."
-        ),
+        why="McNemar's test was used because both verdicts are about the same items; only items on "
+        "which they differ count.",
         effects=_mcnemar_effects(b, c, sample, inference["level"], rates, reason),
         estimates={"first only (b)": b, "second only (c)": c},
         data_name="x and y",
         reason=reason,
     )
-
-
-def _cluster_p(difference: Floats, codes: Ints) -> tuple[float, float]:
-    """P-value over sign changes of each cluster's b - c, and the total."""
-    net = np.rint(np.bincount(codes, weights=difference)).astype(np.int64)
-    null = signed_rank_null(np.abs(net))
-    p = tail_p(null, int(net[net > 0].sum()), float(np.abs(net).sum()) / 2)
-    return p, float(net.sum())
 
 
 def _mcnemar_effects(
@@ -613,8 +570,7 @@ def _mcnemar_effects(
     odds_interval = rate_interval = None
     notes: tuple[Note, ...] = ()
     if over_clusters is not None:
-        message = "No interval: it would take pairs as independent, but pairs share clusters."
-        notes = (Note(code="no_interval", message=message),)
+        notes = no_interval("it would take pairs as independent, but pairs share clusters")
         rate_interval = over_clusters.interval(level)
     elif not reason:
         low, high = distributions.proportion_limits(b, b + c, level=level, method="clopper-pearson")
@@ -626,14 +582,11 @@ def _mcnemar_effects(
         )
     if total > 0 and over_clusters is None:
         up, down = (b + 1) / (total + 2), (c + 1) / (total + 2)
-        half = float(distributions.norm.isf((1 - level) / 2)) * math.sqrt(
-            (up + down - (up - down) ** 2) / (total + 2)
-        )
+        z = float(distributions.norm.isf((1 - level) / 2))
+        half = z * math.sqrt((up + down - (up - down) ** 2) / (total + 2))
+        low, high = max(up - down - half, -1.0), min(up - down + half, 1.0)
         rate_interval = Interval(
-            low=max(up - down - half, -1.0),
-            high=min(up - down + half, 1.0),
-            level=level,
-            method="Bonett-Price adjusted Wald",
+            low=low, high=high, level=level, method="Bonett-Price adjusted Wald"
         )
     odds = Estimate(
         name="odds_ratio_discordant",
@@ -764,24 +717,17 @@ def cochran_q_test(
     matrix = blocks.scores
     strange = matrix[~np.isin(matrix, (0.0, 1.0))]
     if strange.size:
-        raise InputError(
-            f"{where}: verdicts must be 0 or 1, got {strange[0]:g}. Code the verdict that counts "
-            "as 1 and every other as 0."
-        )
-    ranked = friedman_test(
-        matrix, names=blocks.conditions, **inference | {"cluster": blocks.cluster}
-    )
+        raise InputError(f"{where}: verdicts must be 0 or 1, got {strange[0]:g}. Code them so.")
+    keywords = inference | {"cluster": blocks.cluster}
+    ranked = friedman_test(matrix, names=blocks.conditions, **keywords)
     reason = ranked.reason
     if reason.startswith("all scores"):
         reason = "every item has the same verdict under all conditions"
     informative = int(np.sum(np.ptp(matrix, axis=1) > 0)) if matrix.size else 0
-    notes = list(blocks.notes)
-    if not reason and informative * matrix.shape[1] < 24:
-        message = (
-            f"Only {count_noun(informative, 'item tells', 'items tell')} the conditions apart: "
-            "chi-squared is rough there."
-        )
-        notes.append(Note(code="few_informative_items", message=message))
+    told = count_noun(informative, "item tells", "items tell")
+    message = f"Only {told} the conditions apart: chi-squared is rough there."
+    is_rough = not reason and informative * matrix.shape[1] < 24
+    notes = (*blocks.notes, *note_if(is_rough, "few_informative_items", message))
     rates = matrix.mean(axis=0).tolist() if len(matrix) else []
     return CochranResult(
         name=where,
@@ -796,7 +742,7 @@ def cochran_q_test(
         effects=ranked.effects,
         estimates={f"rate {c}": m for c, m in zip(blocks.conditions, rates, strict=bool(rates))},
         data_name=blocks.data_name,
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
         details={"informative_items": informative},
         verdicts=matrix,

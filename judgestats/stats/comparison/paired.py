@@ -34,7 +34,15 @@ from judgestats.stats.inference.rank_distributions import (
     signed_rank_null,
     snap_to_jump,
 )
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
+from judgestats.stats.inference.result import (
+    Estimate,
+    Interval,
+    Note,
+    Sample,
+    TestResult,
+    no_interval,
+    note_if,
+)
 
 
 def hedges_correction(df: float) -> float:
@@ -180,11 +188,6 @@ def hedges_g(x: ArrayLike, y: ArrayLike, *, level: float = 0.95) -> Estimate:
     return _two_sample(x, y, corrected=True, level=level, name="hedges_g", label="Hedges' g")
 
 
-def _matched_r(d: Floats) -> float:
-    ranks = np.sign(d) * distributions.ranks(np.abs(d))
-    return float(ranks.sum() / np.abs(ranks).sum())
-
-
 def matched_estimate(
     differences: Floats,
     *,
@@ -207,18 +210,19 @@ def matched_estimate(
     n = d.size
     codes = None if cluster is None else cluster[keep]
     reason = "" if n else "all differences are zero"
-    r = _matched_r(d) if n else math.nan
-    notes: list[Note] = []
+    r = math.nan
+    notes: tuple[Note, ...] = ()
     limits: Interval | None = None
     if n:
+        ranks = np.sign(d) * distributions.ranks(np.abs(d))
+        r = float(ranks.sum() / np.abs(ranks).sum())
         if abs(r) == 1 or n < 3:
             why = "all differences have one sign" if n >= 3 else "fewer than 3 differ"
-            notes.append(Note(code="boundary", message=f"No interval: {why}."))
+            notes = note_if(True, "boundary", f"No interval: {why}.")
         else:
             limits = _matched_jackknife(d, r, level, codes)
-            if limits is None:
-                message = "No interval: too few pairs or clusters for the jackknife."
-                notes.append(Note(code="no_interval", message=message))
+            few = "too few pairs or clusters for the jackknife"
+            notes = no_interval(few) if limits is None else ()
     return Estimate(
         name="rank_biserial_paired",
         label="matched rank-biserial correlation",
@@ -226,7 +230,7 @@ def matched_estimate(
         estimate=r,
         interval=limits,
         sample=sample,
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
     )
 
@@ -297,7 +301,7 @@ def dominance(
     interval: Interval | None = None
     if abs(delta) == 1 or min(n, m) < 2:
         why = "the samples do not overlap" if abs(delta) == 1 else "a sample has one value"
-        notes = (Note(code="boundary", message=f"No interval: {why}."),)
+        notes = note_if(True, "boundary", f"No interval: {why}.")
     else:
         interval = _cliff_interval(noise_free(x), noise_free(y), delta, level)
     return Estimate(
@@ -375,31 +379,25 @@ MAX_JUMPS = 1_000_000
 def walsh_averages(d: Floats) -> Floats:
     """Sorted averages (d_i + d_j) / 2 for i <= j."""
     i, j = np.triu_indices(d.size)
-    result: Floats = np.sort((d[i] + d[j]) / 2)
-    return result
+    return np.sort((d[i] + d[j]) / 2)
 
 
-def _level_note(level: float, reached: float) -> list[Note]:
-    if reached >= level - 1e-12:
-        return []
+def _level_note(level: float, reached: float) -> tuple[Note, ...]:
     message = f"Too few values for the level {level:g}: the interval has the level {reached:g}."
-    return [Note(code="level_not_reached", message=message)]
+    return note_if(reached < level - 1e-12, "level_not_reached", message)
 
 
 def _unless_collapsed(
     limits: tuple[float, float], level: float, method: str
-) -> tuple[Interval | None, list[Note]]:
-    """The interval, or a note where the data are so coarse that both limits are one value."""
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """The interval, None with a note where its two limits are one number."""
     low, high = limits
     if not math.isfinite(low):
-        return None, []
+        return None, ()
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
-        message = (
-            f"No interval: both limits are {low:g}, the scores being too coarse to resolve the "
-            "shift further. The rank effect says more here."
-        )
-        return None, [Note(code="collapsed_interval", message=message)]
-    return Interval(low=low, high=high, level=level, method=method), []
+        message = f"No interval: both limits are {low:g}, the scores being too coarse."
+        return None, note_if(True, "collapsed_interval", message)
+    return Interval(low=low, high=high, level=level, method=method), ()
 
 
 def _limits_by_order(
@@ -448,7 +446,7 @@ def paired_estimate(d: Floats, *, sample: Sample, cluster: Ints | None, level: f
     n = d.size
     reason = "" if n else "there are no pairs"
     untied = np.unique(np.abs(d)).size == n and not np.any(d == 0)
-    notes: list[Note] = []
+    notes: tuple[Note, ...] = ()
     estimate = math.nan if reason else median_average(d)
     interval: Interval | None = None
     if not reason and np.ptp(d) > 0:
@@ -463,12 +461,10 @@ def paired_estimate(d: Floats, *, sample: Sample, cluster: Ints | None, level: f
             method = "signed-rank inversion, normal" + (
                 " over clusters" if cluster is not None else ""
             )
-        notes += _level_note(level, reached)
         interval, more = _unless_collapsed(limits, reached, method)
-        notes += more
+        notes = _level_note(level, reached) + more
     elif not reason:
-        message = "No interval: the differences do not vary."
-        notes.append(Note(code="no_interval", message=message))
+        notes = no_interval("the differences do not vary")
     return Estimate(
         name="pseudomedian",
         label="Hodges-Lehmann pseudomedian of the differences",
@@ -476,7 +472,7 @@ def paired_estimate(d: Floats, *, sample: Sample, cluster: Ints | None, level: f
         estimate=estimate,
         interval=interval,
         sample=sample,
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
     )
 
@@ -490,28 +486,25 @@ def shift_estimate(x: Floats, y: Floats, *, sample: Sample, level: float) -> Est
     reason = "" if n and m else "a sample is empty"
     pooled = np.concatenate([x, y])
     untied = np.unique(pooled).size == pooled.size
-    notes: list[Note] = []
+    notes: tuple[Note, ...] = ()
     estimate = math.nan
     interval: Interval | None = None
     if not reason:
         low, high = float(x.min() - y.max()), float(x.max() - y.min())
         estimate = median_difference(x, y)
         if low == high:
-            message = "No interval: neither sample varies."
-            notes.append(Note(code="no_interval", message=message))
+            notes = no_interval("neither sample varies")
         elif n < 50 and m < 50 and untied:
             null = rank_sum_null(np.arange(1, n + m + 1), n)[n * (n + 1) // 2 :]
             first, second, reached = order_limits(partial(kth_difference, x, y), n * m, null, level)
-            interval, more = _unless_collapsed(
-                (first, second), reached, "exact, pairwise differences"
-            )
-            notes += _level_note(level, reached) + more
+            method = "exact, pairwise differences"
+            interval, more = _unless_collapsed((first, second), reached, method)
+            notes = _level_note(level, reached) + more
         else:
             jumps = np.unique(x[:, None] - y[None]) if n * m <= MAX_JUMPS else None
             limits = shift_limits(shift_z(x, y), low, high, level, jumps)
             limits = snap_to_jump(limits, x, y)
-            interval, more = _unless_collapsed(limits, level, "rank-sum inversion, normal")
-            notes += more
+            interval, notes = _unless_collapsed(limits, level, "rank-sum inversion, normal")
     return Estimate(
         name="location_shift",
         label="Hodges-Lehmann shift",
@@ -519,15 +512,10 @@ def shift_estimate(x: Floats, y: Floats, *, sample: Sample, level: float) -> Est
         estimate=estimate,
         interval=interval,
         sample=sample,
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
     )
 
-
-_WHY = (
-    "The signed-rank test was used because the values are paired by item; it asks whether the "
-    "differences are symmetric about zero."
-)
 
 CLUSTER_WORK = 40_000_000
 """Elementary steps up to which sign changes of clusters are enumerated exactly by default."""
@@ -599,12 +587,9 @@ def wilcoxon_signed_rank(
     where = "wilcoxon_signed_rank"
     blocks = as_paired(x, y, where=where, names=names, cluster=inference["cluster"])
     d = noise_free_difference(blocks.scores[:, 0], blocks.scores[:, 1])
-    notes = list(blocks.notes)
     n_zero = int(np.sum(d == 0))
-    if n_zero:
-        zero_words = "difference of zero is" if n_zero == 1 else "differences of zero are"
-        message = f"{n_zero} {zero_words} ranked and then left out (Pratt)."
-        notes.append(Note(code="zero_differences", message=message))
+    zero_words = "difference of zero is" if n_zero == 1 else "differences of zero are"
+    message = f"{n_zero} {zero_words} ranked and then left out (Pratt)."
     outcome = signed_rank_outcome(d, blocks.cluster)
     a, b = blocks.conditions
     about: dict[str, Any] = {
@@ -619,10 +604,11 @@ def wilcoxon_signed_rank(
         sample=blocks.sample,
         null_hypothesis=f"{a} and {b} are alike",
         alternative=f"the differences {a} - {b} are not symmetric about 0",
-        why=_WHY,
+        why="The signed-rank test was used because the values are paired by item; it asks whether "
+        "the differences are symmetric about zero.",
         effects=(matched_estimate(d, **about), paired_estimate(d, **about)),
         data_name=f"{a} and {b}",
-        notes=tuple(notes),
+        notes=(*blocks.notes, *note_if(n_zero, "zero_differences", message)),
         reason=outcome["reason"],
         details={"n_zero": n_zero, "n_used": d.size - n_zero, "z": outcome["z"]},
     )

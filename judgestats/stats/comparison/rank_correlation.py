@@ -20,7 +20,14 @@ from judgestats.stats.inference import distributions, jackknife_error, permutati
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.keywords import Inference, Permuted, with_keywords
 from judgestats.stats.inference.rank_distributions import MAX_WORK, level_ranks, page_null
-from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
+from judgestats.stats.inference.result import (
+    Estimate,
+    Interval,
+    Note,
+    TestResult,
+    no_interval,
+    note_if,
+)
 
 MOST_CELLS = 5_000
 """Cells of the table up to which counting is faster than sorting."""
@@ -77,23 +84,20 @@ def refusal(x: Floats, y: Floats, least: int) -> str:
     return ""
 
 
-def kendall_interval(x: Floats, y: Floats, level: float) -> tuple[Interval | None, list[Note]]:
+def kendall_interval(
+    x: Floats, y: Floats, level: float
+) -> tuple[Interval | None, tuple[Note, ...]]:
     """Tau-b of two arrays plus and minus its asymptotic standard error, or why there is none."""
     if refusal(x, y, 2):
-        return None, []
+        return None, ()
     a, b = level_ranks(x), level_ranks(y)
     tau = float(kendall_of_stack(a[None], b)[0])
     error = 0.0 if 1 - abs(tau) < 1e-12 else _tau_b_error(a, b, tau)
     if error == 0:
-        return None, [Note(code="no_interval", message="No interval: the ranks agree perfectly.")]
+        return None, no_interval("the ranks agree perfectly")
     half = float(distributions.norm.isf((1 - level) / 2)) * error
-    interval = Interval(
-        low=max(tau - half, -1.0),
-        high=min(tau + half, 1.0),
-        level=level,
-        method="asymptotic standard error",
-    )
-    return interval, []
+    low, high = max(tau - half, -1.0), min(tau + half, 1.0)
+    return Interval(low=low, high=high, level=level, method="asymptotic standard error"), ()
 
 
 def _tau_b_error(x: Floats, y: Floats, tau: float) -> float:
@@ -232,15 +236,13 @@ def spearman_correlation(
     blocks = as_paired(x, y, where="spearman_correlation", cluster=inference["cluster"])
     first, second = blocks.scores.T
     n, codes = first.size, blocks.cluster
-    notes: list[Note] = []
-    if blocks.sample.n_excluded:
-        what = ("pair has a missing value and is", "pairs have a missing value and are")
-        message = f"{count_noun(blocks.sample.n_excluded, *what)} left out."
-        notes = [Note(code="missing_values", message=message)]
+    what = ("pair has a missing value and is", "pairs have a missing value and are")
+    message = f"{count_noun(blocks.sample.n_excluded, *what)} left out."
+    notes = note_if(blocks.sample.n_excluded, "missing_values", message)
     reason = refusal(first, second, 3)
     rho = math.nan if reason else _rho(first, second)
     p, how, limits = math.nan, "", None
-    effect_notes: list[Note] = []
+    effect_notes: tuple[Note, ...] = ()
     details: dict[str, Any] = {}
     if not reason and codes is not None:
         p, how, more, floor = _clustered_p(
@@ -259,7 +261,7 @@ def spearman_correlation(
                 names=("rho",),
             )
             limits = boot.interval if math.isfinite(boot.interval.low) else None
-            effect_notes = list(boot.notes)
+            effect_notes = boot.notes
     elif not reason:
         p, how = _spearman_p(first, second, rho)
         if interval:
@@ -282,12 +284,12 @@ def spearman_correlation(
                 estimate=rho,
                 interval=limits,
                 sample=blocks.sample,
-                notes=tuple(effect_notes),
+                notes=effect_notes,
                 reason=reason,
             ),
         ),
         data_name="x and y",
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
         details=details,
     )
@@ -298,7 +300,7 @@ _JACKKNIFE = "jackknife over clusters"
 
 def _clustered_p(
     x: Floats, y: Floats, cluster: Ints, n_permutations: int, seed: int | None
-) -> tuple[float, str, list[Note], float]:
+) -> tuple[float, str, tuple[Note, ...], float]:
     """P-value: y exchanged within clusters where x varies there, else a jackknife t.
 
     With how it was had, notes, and the smallest that it can be.
@@ -321,36 +323,32 @@ def _clustered_p(
             vectorized=True,
         )
         how = f"{n_permutations} permutations within clusters"
-        return null.null.p_value, how, [], null.null.p_smallest
+        return null.null.p_value, how, (), null.null.p_smallest
     n_clusters = int(cluster.max()) + 1
     left_out = np.array([_rho(x[cluster != g], y[cluster != g]) for g in range(n_clusters)])
     if n_clusters < 3 or not np.isfinite(left_out).all():
         message = "No p-value: the jackknife over clusters is undefined."
-        return math.nan, _JACKKNIFE, [Note(code="no_p_value", message=message)], math.nan
+        return math.nan, _JACKKNIFE, note_if(True, "no_p_value", message), math.nan
     spread, df = jackknife_error(left_out, np.bincount(cluster))
     t = _rho(x, y) / spread if spread > 0 else math.nan
     message = "x does not vary within most clusters: p is from a jackknife over clusters."
-    note = Note(code="cluster_jackknife", message=message)
-    return float(2 * distributions.t.sf(abs(t), df)), _JACKKNIFE, [note], math.nan
+    notes = note_if(True, "cluster_jackknife", message)
+    return float(2 * distributions.t.sf(abs(t), df)), _JACKKNIFE, notes, math.nan
 
 
-def spearman_interval(x: Floats, y: Floats, level: float) -> tuple[Interval | None, list[Note]]:
+def spearman_interval(
+    x: Floats, y: Floats, level: float
+) -> tuple[Interval | None, tuple[Note, ...]]:
     """Fisher's z interval of rho with Bonett and Wright's variance, or why there is none."""
     if refusal(x, y, 3):
-        return None, []
+        return None, ()
     rho, n = _rho(x, y), x.size
     if n < 4 or abs(rho) >= 1:
         why = "at least 4 pairs are required" if n < 4 else "the ranks agree perfectly"
-        return None, [Note(code="no_interval", message=f"No interval: {why}.")]
+        return None, no_interval(why)
     half = float(distributions.norm.isf((1 - level) / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
-    z = math.atanh(rho)
-    interval = Interval(
-        low=math.tanh(z - half),
-        high=math.tanh(z + half),
-        level=level,
-        method="Fisher z, Bonett-Wright variance",
-    )
-    return interval, []
+    low, high = math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)
+    return Interval(low=low, high=high, level=level, method="Fisher z, Bonett-Wright variance"), ()
 
 
 _SIDE = {"two-sided": "falls or rises", "greater": "rises"}
@@ -471,10 +469,8 @@ def page_trend_test(
         sample=blocks.sample,
         null_hypothesis="the scores do not depend on the order of the conditions",
         alternative=f"the score {_SIDE[alternative]} along {' < '.join(blocks.conditions)}",
-        why=(
-            "Page's test was used because the conditions are ordered and every item is scored "
-            "under each of them."
-        ),
+        why="Page's test was used because the conditions are ordered and every item is scored "
+        "under each of them.",
         effects=(
             _mean_rank_trend(
                 ranks, slope, blocks, reason, level=inference["level"], seed=inference["seed"]
@@ -496,20 +492,16 @@ def _mean_rank_trend(
     **draws: Any,
 ) -> Estimate:
     """Mean over items of the Spearman correlation with the order; tied-out items are left out."""
-    notes: list[Note] = []
+    notes: tuple[Note, ...] = ()
     estimate, interval = math.nan, None
     if not reason:
         spread = np.sqrt(np.sum((ranks - ranks.mean(axis=1, keepdims=True)) ** 2, axis=1))
         some = spread > 0
         rho = (ranks[some] @ slope) / (spread[some] * math.sqrt(float(np.sum(slope**2))))
         estimate = float(rho.mean())
-        if not some.all():
-            flat = count_noun(int((~some).sum()), "item has", "items have")
-            message = (
-                f"{flat} the same score under every condition and no correlation; left out of "
-                "the mean."
-            )
-            notes.append(Note(code="flat_items", message=message))
+        flat = count_noun(int((~some).sum()), "item has", "items have")
+        message = f"{flat} the same score under every condition and no correlation; left out."
+        notes = note_if(not some.all(), "flat_items", message)
         if rho.size > 1:
             boot = cluster_bootstrap(
                 rho,
@@ -528,6 +520,6 @@ def _mean_rank_trend(
         estimate=estimate,
         interval=interval,
         sample=blocks.sample,
-        notes=tuple(notes),
+        notes=notes,
         reason=reason,
     )

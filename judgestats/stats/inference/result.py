@@ -117,6 +117,11 @@ class Note:
         return self.message
 
 
+def note_if(condition: object, code: str, message: str) -> tuple[Note, ...]:
+    """The note, where the condition holds."""
+    return (Note(code=code, message=message),) if condition else ()
+
+
 def no_interval(why: str) -> tuple[Note, ...]:
     """The note that says why there is no interval."""
     return (Note(code="no_interval", message=f"No interval: {why}."),)

@@ -81,7 +81,7 @@ def test_identical_conditions_and_order_of_columns() -> None:
     ("change", "words"),
     [
         ({"conditions": ["a", "a"]}, "different names"),
-        ({"cost": [1.0]}, "one per condition"),
+        ({"cost": [1.0]}, "2 finite numbers"),
         ({"margin": -1.0}, "positive number"),
         ({"level": 2.0}, "level must be between 0 and 1"),
     ],

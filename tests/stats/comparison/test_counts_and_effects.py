@@ -77,7 +77,7 @@ def test_mcnemar_edges() -> None:
         (lambda: mcnemar_test(list("abc"), list("bca")), "two categories are required, got 3"),
         (lambda: mcnemar_test([1, 2], [1]), "equally long"),
         (lambda: cochran_q_test([[0, 2], [1, 0]]), "must be 0 or 1"),
-        (lambda: proportion_limits(3, 2), "successes <= n"),
+        (lambda: proportion_limits(3, 2), "are no counts"),
         (lambda: proportion_limits(1, 2, method="x"), "method must be"),  # type: ignore[arg-type]
         (lambda: hedges_correction(1), "df must exceed 1"),
         (lambda: cohens_d([1.0], [math.nan]), "at least 2 groups"),

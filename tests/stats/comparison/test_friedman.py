@@ -125,7 +125,7 @@ def test_perfect_agreement() -> None:
         (lambda: friedman_test([[1.0], [2.0]]), "at least 2 conditions"),
         (lambda: friedman_test([["a", "b"]]), "must hold numbers"),
         (lambda: friedman_test([[1, 2], [2, 1]], names=["a"]), "one label for each"),
-        (lambda: friedman_test([[1, 2], [2, 1]], cluster=[1]), "one label for each of the 2 items"),
+        (lambda: friedman_test([[1, 2], [2, 1]], cluster=[1]), "one label per item .2."),
     ],
 )
 def test_bad_input_is_named(call: object, match: str) -> None:
