@@ -113,8 +113,7 @@ def _positions(positions: ArrayLike, where: str) -> Ints:
     read = ~np.isnan(values)
     if np.isinf(values).any() or np.any(values[read] % 1 != 0) or np.any(values[read] < -1):
         raise InputError(
-            f"{where}: positions must be whole numbers from 0, NaN where unparsed. Give the "
-            "position chosen (0 = shown first), not a letter."
+            f"{where}: positions must be whole numbers from 0 (shown first), NaN where unparsed."
         )
     return np.asarray(np.where(read, values, -1), dtype=np.int64)
 
@@ -126,29 +125,23 @@ def _options_per_item(n_options: ArrayLike | None, chosen: Ints, where: str) -> 
     if np.any(per_item < 2) or np.any(per_item > width):
         raise InputError(
             f"{where}: n_options must be between 2 and the number of rotation columns {width}, "
-            f"got {np.unique(per_item).tolist()}. Give one column for each cyclic rotation."
+            f"got {np.unique(per_item).tolist()}."
         )
     if np.any(chosen >= per_item[:, None]):
         raise InputError(
-            f"{where}: positions must be below the item's number of options, got "
-            f"{int(chosen.max())}. Positions count from 0."
+            f"{where}: positions must be below the item's number of options, got {chosen.max()}."
         )
     outside = np.arange(width) >= per_item[:, None]
     if np.any(chosen[outside] >= 0):
-        raise InputError(
-            f"{where}: an item with N options has N rotations, got verdicts in later columns. "
-            "Leave these NaN."
-        )
+        raise InputError(f"{where}: an item with N options has verdicts in later columns than N.")
     return np.asarray(per_item, dtype=np.int64)
 
 
 def _bounds(row: Ints, n: int) -> tuple[float, float]:
     """Least and greatest Grade Score that one item's unparsed rotations allow."""
     unread = np.flatnonzero(row < 0)
-    if unread.size == n:
+    if unread.size == n or n**unread.size > LARGEST_ENUMERATION:
         return 0.0, 1.0  # always first, and perfectly consistent, both remain possible
-    if n**unread.size > LARGEST_ENUMERATION:
-        return 0.0, 1.0
     filled = np.tile(row, (n**unread.size, 1))
     filled[:, unread] = np.array(list(itertools.product(range(n), repeat=unread.size)))
     grades = _scores(filled, n)[2]
@@ -373,26 +366,21 @@ def grade_score(
         details=details,
     )
     if least:
-        estimate = _stretched(estimate, least)
+        width, interval = 1 - least, estimate.interval
+        if interval is not None:
+            low, high = (least + width * bound for bound in (interval.low, interval.high))
+            interval = dataclasses.replace(interval, low=low, high=high)
+        estimate = estimate.replace(
+            estimate=least + width * estimate.estimate,
+            std_error=width * estimate.std_error,
+            interval=interval,
+        )
     if n_draws and math.isfinite(estimate.estimate):
         null = _uniform_judge(
             estimate.estimate, widths, score=score, n_draws=n_draws, seed=inference["seed"]
         )
         estimate = estimate.replace(null=null)
     return estimate
-
-
-def _stretched(estimate: Estimate, least: float) -> Estimate:
-    """From [0, 1] to the range of a score whose least value is `least`."""
-    width, interval = 1 - least, estimate.interval
-    if interval is not None:
-        low, high = (least + width * bound for bound in (interval.low, interval.high))
-        interval = dataclasses.replace(interval, low=low, high=high)
-    return estimate.replace(
-        estimate=least + width * estimate.estimate,
-        std_error=width * estimate.std_error,
-        interval=interval,
-    )
 
 
 def _uniform_judge(

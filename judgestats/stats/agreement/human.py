@@ -35,7 +35,7 @@ from judgestats.stats.inference.keywords import (
     with_keywords,
 )
 from judgestats.stats.inference.permutation import relation_null
-from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Estimates, Interval, Sample, no_interval
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 OUTCOMES = ("a", "b", "tie")
@@ -88,8 +88,7 @@ def alignment_credit(judge: ArrayLike, human: ArrayLike) -> Floats:
     a, b = outcome_codes(judge, "alignment_credit"), outcome_codes(human, "alignment_credit")
     if a.shape != b.shape:
         raise InputError(
-            f"alignment_credit: judge and human must have the same shape, got {a.shape} and "
-            f"{b.shape}. Align them by pair."
+            f"alignment_credit: judge and human must have the same shape, got {a.shape}, {b.shape}."
         )
     return pair_credit(a, b)
 
@@ -182,17 +181,16 @@ def alignment_score(
     above = mean(
         "alignment_above_always_tie", "Alignment above always tie", credit - base, signed=True
     )
-    result = mean(where, "Alignment score", credit, signed=False).replace(
-        details={
-            "always_tie": 0.5 + 0.5 * share,
-            "random_three": 0.5 + share / 6,
-            "random_two": 0.5,
-            "human_tie_share": share,
-            "above_always_tie": above,
-            "table": table,
-            "outcomes": OUTCOMES,
-        }
-    )
+    details = {
+        "always_tie": 0.5 + 0.5 * share,
+        "random_three": 0.5 + share / 6,
+        "random_two": 0.5,
+        "human_tie_share": share,
+        "above_always_tie": above,
+        "table": table,
+        "outcomes": OUTCOMES,
+    }
+    result = mean(where, "Alignment score", credit, signed=False).replace(details=details)
     if n_permutations and math.isfinite(result.estimate):
         cluster = inference["cluster"]
         null = relation_null(
@@ -313,27 +311,23 @@ def accuracy(
     where = "accuracy"
     one_of(where, "ties", ties, ("include", "exclude", "half"))
     if tuple(categories) != OUTCOMES and ties != "include":
-        raise InputError(
-            f"{where}: ties={ties!r} needs the outcomes a, b and tie, got {list(categories)}. "
-            "Leave ties out."
-        )
+        raise InputError(f"{where}: ties={ties!r} needs the outcomes a, b and tie. Leave ties out.")
     a, b, used, sample = labelled_pairs(judge, human, where, categories=categories)
     decided = used & (b != TIE)
     kept = {"include": used, "exclude": decided & (a != TIE), "half": decided}[ties]
     right = np.where(a == b, 1.0, 0.0)
     if ties == "half":
         right = np.where(a == TIE, 0.5, right)
+    label = {
+        "include": "Accuracy (a tie is an outcome)",
+        "exclude": "Accuracy on pairs that both decide",
+        "half": "Accuracy on pairs the human decides (a judge's tie counts half)",
+    }[ties]
     return share_estimate(
         kept,
         np.where(kept, right, 0.0),
         name=f"accuracy_{ties}_ties" if ties != "half" else "accuracy_ties_half",
-        label="Accuracy"
-        if tuple(categories) != OUTCOMES
-        else {
-            "include": "Accuracy (a tie is an outcome)",
-            "exclude": "Accuracy on pairs that both decide",
-            "half": "Accuracy on pairs the human decides (a judge's tie counts half)",
-        }[ties],
+        label=label if tuple(categories) == OUTCOMES else "Accuracy",
         estimator=f"ties: {ties}",
         sample=Sample.from_mask(kept, {**sample.excluded, "a tie": int(used.sum() - kept.sum())}),
         reason="no pair is left",
@@ -459,10 +453,7 @@ def attention_coverage(
         raise InputError(f"{where}: attention holds values outside 0-1. Give weights, not logits.")
     use = np.ones(a.shape[1], dtype=bool) if counted is None else np.asarray(counted, dtype=bool)
     if use.shape != (a.shape[1],):
-        raise InputError(
-            f"{where}: counted must have one entry for each of the {a.shape[1]} target tokens, got "
-            f"shape {use.shape}."
-        )
+        raise InputError(f"{where}: counted must have {a.shape[1]} entries, got shape {use.shape}.")
     if not use.any() or a.shape[0] == 0:
         return math.nan
     return float(np.mean(a.max(axis=0)[use] > threshold))
@@ -549,12 +540,12 @@ def human_correlation(
     used = np.isfinite(x) & np.isfinite(y)
     groups = None if inference["cluster"] is None else np.asarray(inference["cluster"])[used]
     x, y = x[used], y[used]
-    n, n_out = x.size, int(np.sum(~used))
+    n_clusters = None if groups is None else int(np.unique(groups.astype(str)).size)
     sample = Sample(
-        n_items=n,
-        n_clusters=None if groups is None else int(np.unique(groups.astype(str)).size),
+        n_items=x.size,
+        n_clusters=n_clusters,
         n_replications=x_all.shape[1],
-        excluded={"no score or no rating": n_out},
+        excluded={"no score or no rating": int(np.sum(~used))},
     )
     estimate = correlate(x, y, method)
     result = Estimate(
@@ -565,8 +556,8 @@ def human_correlation(
         sample=sample,
     )
     if math.isnan(estimate):
-        why = "fewer than two items have both" if n < 2 else "the scores of one side do not vary"
-        return result.replace(reason=why)
+        why = "the scores of one side do not vary"
+        return result.replace(reason="fewer than two items have both" if x.size < 2 else why)
     if groups is None:
         return _analytic(result, x, y, method, inference["level"])
     boot = cluster_bootstrap(
@@ -594,22 +585,15 @@ def _analytic(result: Estimate, x: Floats, y: Floats, method: str, level: float)
             math.isfinite(interval.low) and math.isfinite(interval.high)
         ):
             interval = None
-        notes = tuple(found) if interval else (*found, *_no_interval("too few items"))
+        notes = found if interval else (*found, *no_interval("too few items"))
         return result.replace(interval=interval, notes=notes)
     r, n = result.estimate, x.size
     if n <= 3 or abs(r) >= 1 - 1e-12:
         why = "it needs more than three items" if n <= 3 else "the coefficient is at its limit"
-        return result.replace(notes=_no_interval(why))
+        return result.replace(notes=no_interval(why))
     half = float(distributions.norm.ppf((1 + level) / 2)) / math.sqrt(n - 3)
-    z = math.atanh(r)
-    interval = Interval(
-        low=math.tanh(z - half), high=math.tanh(z + half), level=level, method="Fisher's z"
-    )
-    return result.replace(interval=interval)
-
-
-def _no_interval(why: str) -> tuple[Note, ...]:
-    return (Note(code="no_interval", message=f"No interval: {why}."),)
+    low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+    return result.replace(interval=Interval(low=low, high=high, level=level, method="Fisher's z"))
 
 
 def correlation_by_level(
@@ -680,37 +664,52 @@ def correlation_by_level(
     x, y, sources, systems = x[used], y[used], sources[used], systems[used]
     sources = np.unique(sources, return_inverse=True)[1]
     sizes = np.bincount(sources)
-    inside = np.array(
-        [correlate(x[sources == g], y[sources == g], "pearson") for g in range(sizes.size)]
-    )
-    usable = np.isfinite(inside)
 
-    def term(name: str, label: str, value: Callable[[Bools], float]) -> Estimate:
+    def term(
+        name: str,
+        label: str,
+        value: float,
+        left_out: Floats,
+        sizes: NDArray[np.number],
+        transform: str = "fisher",
+    ) -> Estimate:
+        found = Estimate(name=name, label=label, estimate=value, estimator="pearson", sample=sample)
+        if math.isnan(value):
+            return found.replace(reason="scores or ratings do not vary at this level")
+        interval, notes = interval_of_left_out(
+            value, left_out, sizes=sizes, level=level, transform=transform
+        )
+        return found.replace(interval=interval, notes=notes)
+
+    def over_all(name: str, label: str, value: Callable[[Bools], float]) -> Estimate:
         left_out = np.array([value(sources != g) for g in range(sizes.size)])
-        everything = value(np.ones(x.size, dtype=bool))
-        return _term(name, label, everything, left_out, sizes, sample, level, "fisher")
+        return term(name, label, value(np.ones(x.size, dtype=bool)), left_out, sizes)
 
-    pooled = term(
+    def between_means(keep: Bools) -> float:
+        codes = np.unique(systems[keep], return_inverse=True)[1]
+        n = np.bincount(codes)
+        means = (np.bincount(codes, v[keep]) / n for v in (x, y))
+        return correlate(*means, "pearson")
+
+    pooled = over_all(
         "pooled",
         "Correlation with human labels, all items",
         lambda keep: correlate(x[keep], y[keep], "pearson"),
     )
-    between = term(
-        "between_systems",
-        "Correlation with human labels between systems' means",
-        lambda keep: _system_correlation(x[keep], y[keep], systems[keep]),
+    between = over_all(
+        "between_systems", "Correlation with human labels between systems' means", between_means
     )
-    mean = float(inside[usable].mean()) if usable.any() else math.nan
-    total, count = inside[usable].sum(), int(usable.sum())
-    left_out = (total - inside[usable]) / (count - 1) if count > 1 else np.empty(0)
-    within = _term(
+    inside = np.array(
+        [correlate(x[sources == g], y[sources == g], "pearson") for g in range(sizes.size)]
+    )
+    inside = inside[np.isfinite(inside)]
+    count = inside.size
+    within = term(
         "within_source",
         "Correlation with human labels within questions (mean)",
-        mean,
-        left_out,
+        float(inside.mean()) if count else math.nan,
+        (inside.sum() - inside) / (count - 1) if count > 1 else np.empty(0),
         np.ones(count),
-        sample,
-        level,
         "identity",
     )
     return Estimates(
@@ -720,29 +719,3 @@ def correlation_by_level(
         sample=sample,
         details={"n_sources_used": count, "n_systems": int(np.unique(systems).size)},
     )
-
-
-def _system_correlation(x: Floats, y: Floats, systems: Ints) -> float:
-    """Correlation of the systems' means."""
-    codes = np.unique(systems, return_inverse=True)[1]
-    n = np.bincount(codes)
-    return correlate(np.bincount(codes, x) / n, np.bincount(codes, y) / n, "pearson")
-
-
-def _term(
-    name: str,
-    label: str,
-    value: float,
-    left_out: Floats,
-    sizes: NDArray[np.number],
-    sample: Sample,
-    level: float,
-    transform: str,
-) -> Estimate:
-    """One level's coefficient with its jackknife interval over questions."""
-    result = Estimate(name=name, label=label, estimate=value, estimator="pearson", sample=sample)
-    if math.isnan(value):
-        return result.replace(reason="scores or ratings do not vary at this level")
-    out = interval_of_left_out(value, left_out, sizes=sizes, level=level, transform=transform)
-    defined = math.isfinite(out.interval.low)
-    return result.replace(interval=out.interval if defined else None, notes=out.notes)

@@ -21,15 +21,12 @@ from judgestats.stats.designs.count_table import (
 )
 from judgestats.stats.inference import distributions, sum_statistics
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, Sample
+from judgestats.stats.inference.result import Estimate, Note, Sample, note_if
 from judgestats.stats.inference.sum_statistics import CountedCodes, SumStatistic, estimate_from_sums
 
 Chance = Callable[[NDArray[Any]], NDArray[Any]]
 
-ONE_VERDICT = (
-    "every verdict is {only}: chance agreement is 1, so chance-corrected agreement is undefined "
-    "(raw agreement is 1)"
-)
+ONE_VERDICT = "every verdict is {only}, so chance agreement is 1 (raw agreement is 1)"
 """Why a kappa is undefined for a judge that always says the same."""
 
 MISSING = "pairs within items with two or more verdicts; shares from items with one or more"
@@ -297,10 +294,7 @@ def least_krippendorff_alpha(per_item: ArrayLike) -> float:
     return float(-1 / (r.min() - 1)) if r.size else math.nan
 
 
-_ONE = (
-    "every verdict is {only} and no other category is known, so chance agreement is undefined "
-    "(raw agreement is 1); pass categories=[...]"
-)
+_ONE = "every verdict is {only} (raw agreement is 1); pass categories=[...]"
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -357,10 +351,7 @@ def gwet_ac1(
     """
     table = count_table(verdicts, categories=categories, where="gwet_ac1")
     q = len(table.categories)
-    message = (
-        f"The chance term takes q = {q} categories, those that occur. Pass categories=[...] if "
-        "the judge could have chosen others."
-    )
+    message = f"The chance term takes q = {q} categories, those that occur: see categories=[...]."
     return chance_corrected(
         table,
         name="gwet_ac1",
@@ -368,7 +359,7 @@ def gwet_ac1(
         chance=chance_gwet,
         reason_one=_ONE,
         least=least_against_even_chance(table.per_item, n_categories=q),
-        notes=() if table.given else (Note(code="categories_from_data", message=message),),
+        notes=note_if(not table.given, "categories_from_data", message),
         **inference,
     )
 
@@ -534,20 +525,19 @@ def cohen_kappa(
     n = float(cells.sum())
     if n == 0:
         reason = "no item has both verdicts"
-    else:
-        used = [
-            str(c) for c, k in zip(named, cells.sum(axis=0) + cells.sum(axis=1), strict=True) if k
-        ]
+    reason = "no item has both verdicts"
+    if n:
+        each = zip(named, cells.sum(axis=0) + cells.sum(axis=1), strict=True)
+        used = [str(c) for c, k in each if k]
         reason = ONE_VERDICT.format(only=used[0]) if len(used) == 1 else "chance agreement is 1"
+    excluded = {"one of the two verdicts is missing": int(np.sum(~read))}
     return sum_statistics.estimate_from_sums(
         statistic,
         codes,
         name=where,
         label="Cohen's kappa",
         estimator="unweighted; items with both verdicts",
-        sample=Sample(
-            n_items=int(n), excluded={"one of the two verdicts is missing": int(np.sum(~read))}
-        ),
+        sample=Sample(n_items=int(n), excluded=excluded),
         reason=reason,
         where=where,
         scale="log_ratio",
@@ -668,26 +658,19 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(verdicts).estimate, 4)
     0.6786
     >>> krippendorff_alpha([["A", "A"], ["A", "A"]]).reason
-    'every verdict is A: nothing can be distinguished, expected disagreement is 0 (raw ...)'
+    'every verdict is A: nothing can be distinguished (raw agreement is 1)'
     """
     where = "krippendorff_alpha"
     one_of(where, "metric", metric, ("nominal", "interval"), advice="Names are nominal.")
     table = count_table(verdicts, where=where)
     if metric == "interval" and not all(isinstance(v, (int, float)) for v in table.categories):
-        raise InputError(
-            f"{where}: metric 'interval' needs numeric verdicts, got text labels. Use "
-            "metric='nominal'."
-        )
+        raise InputError(f"{where}: metric 'interval' needs numeric verdicts. Use 'nominal'.")
     paired, _ = _pairable(table.counts)
     margin = paired.sum(axis=0)
     seen = [c for c, n in zip(table.categories, margin, strict=True) if n]
-    if not seen:
-        reason = "no item has two verdicts"
-    else:
-        reason = (
-            f"every verdict is {seen[0]}: nothing can be distinguished, expected disagreement is 0 "
-            "(raw agreement is 1)"
-        )
+    reason = "no item has two verdicts"
+    if seen:
+        reason = f"every verdict is {seen[0]}: nothing can be distinguished (raw agreement is 1)"
     return sum_statistics.estimate_from_sums(
         _alpha_statistic(_distance(table.values(), metric)),
         table.counts,

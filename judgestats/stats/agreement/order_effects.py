@@ -15,14 +15,8 @@ from judgestats.stats.agreement.position import ONE_ORDER, both_orders, order_sa
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import cluster_codes, permutation_distribution
 from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
+from judgestats.stats.inference.result import Estimate, Sample, TestResult, note_if
 from judgestats.stats.inference.sum_statistics import share_estimate
-
-
-def _cyclic(n_items: int, n_columns: int, n_options: int) -> Ints:
-    """Option at each position when column s is rotation s: (p + s) mod N."""
-    one = (np.arange(n_options) + np.arange(n_columns)[:, None]) % n_options
-    return np.broadcast_to(one, (n_items, n_columns, n_options))
 
 
 @with_keywords()
@@ -85,22 +79,20 @@ def position_test(
     check_axes(where, "positions", values, "items x orders", (1, 2))
     n_items, n_orders = values.shape
     q = n_orders if n_options is None else int(n_options)
-    if np.isinf(values).any():
-        raise InputError(
-            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, got an "
-            "infinite value. Use NaN where no position was read."
-        )
-    chosen = np.where(np.isnan(values), -1, values).astype(np.int64)
+    chosen = np.where(np.isnan(values), -1, np.nan_to_num(values, posinf=q)).astype(np.int64)
     if q < 2 or np.any(chosen >= q) or np.any(chosen < -1):
         raise InputError(
-            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, got "
-            f"values from {chosen.min()} to {chosen.max()}. Pass n_options=."
+            f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, NaN "
+            f"where unparsed, got {np.nanmin(values)} to {np.nanmax(values)}. Pass n_options=."
         )
-    shown = _cyclic(n_items, n_orders, q) if orders is None else np.asarray(orders, dtype=np.int64)
+    # Without orders column s is rotation s: it shows option (p + s) mod N at position p.
+    cyclic = (np.arange(q) + np.arange(n_orders)[:, None]) % q
+    given = np.broadcast_to(cyclic, (n_items, n_orders, q)) if orders is None else orders
+    shown = np.asarray(given, dtype=np.int64)
     if shown.shape != (n_items, n_orders, q) or np.any(np.sort(shown, axis=-1) != np.arange(q)):
         raise InputError(
             f"{where}: orders must give, for each item and order, the options 0 to {q - 1} by "
-            f"position, got shape {shown.shape}. Expected {(n_items, n_orders, q)}."
+            f"position, got shape {shown.shape}."
         )
     place = np.argsort(shown, axis=-1)  # position of each option
     options = np.where(
@@ -140,14 +132,11 @@ def position_test(
     )
     if m == 0:
         return result.replace(reason="no verdict was read")
-    notes = []
-    if n_unread:
-        message = (
-            f"{n_unread} of {n_items * n_orders} orders {'was' if n_unread == 1 else 'were'} not "
-            "read; the shares are over those "
-            "read, so an option missing in some positions can imitate a position effect."
-        )
-        notes.append(Note(code="unread_orders", message=message))
+    message = (
+        f"{n_unread} of {n_items * n_orders} orders {'was' if n_unread == 1 else 'were'} not read: "
+        "an option missing in some positions can imitate a position effect."
+    )
+    notes = note_if(n_unread, "unread_orders", message)
     null = permutation_distribution(
         options,
         statistic,
@@ -240,7 +229,7 @@ def option_win_rate(
         if len(option) != codes.shape[0]:
             raise InputError(
                 f"{where}: option must be one value or one per item ({codes.shape[0]}), got "
-                f"{len(option)}. Align it with the items."
+                f"{len(option)}."
             )
         wanted = np.array([named.index(o) if o in named else -2 for o in option])[:, None]
     else:
@@ -325,10 +314,7 @@ def pair_accuracy(
     share = np.where(present, hits[0] * hits[1] / combinations, 0.0)
     judged = (counts[0] + counts[1])[present].sum()
     one = float((hits[0] + hits[1])[present].sum() / judged) if judged else math.nan
-    missing = {
-        ONE_ORDER: int(np.sum(~both)),
-        "no label": int(np.sum(both & ~present)),
-    }
+    missing = {ONE_ORDER: int(np.sum(~both)), "no label": int(np.sum(both & ~present))}
     return share_estimate(
         present,
         share,
@@ -396,33 +382,26 @@ def accuracy_by_slot(
     picked, right = np.asarray(positions, dtype=float), np.asarray(gold, dtype=float)
     check_lengths(where, least=1, chosen=picked, gold=right)
     picked = np.where(np.isnan(picked), -1, picked)
-    if np.isinf(picked).any() or not np.isfinite(right).all():
-        raise InputError(
-            f"{where}: places must be whole numbers from 0, and gold may not be missing. Use NaN "
-            "where no choice was read."
-        )
-    k = int(max(picked.max(), right.max()) + 1) if n_options is None else n_options
+    largest = float(np.nan_to_num(max(picked.max(), right.max()), posinf=0.0))
+    k = int(largest + 1) if n_options is None else n_options
+    read = picked >= 0
     whole = np.all(picked % 1 == 0) and np.all(right % 1 == 0)
-    if k < 2 or not whole or right.min() < 0 or max(picked.max(), right.max()) >= k:
+    if not (k >= 2 and whole and right.min() >= 0 and max(picked.max(), right.max()) < k):
         raise InputError(
-            f"{where}: places must be whole numbers from 0 to n_options - 1 = {k - 1}, "
-            "and two or more. Count places from 0."
+            f"{where}: places must be whole numbers from 0 to n_options - 1 = {k - 1}, and two or "
+            "more; NaN where no choice was read, gold never missing."
         )
     items = cluster_codes(item, picked.size, where=where)
-    read = picked >= 0
-    groups = (
-        items
-        if inference["cluster"] is None
-        else cluster_codes(inference["cluster"], picked.size, where=where)
-    )
-    lost = int(np.sum(~read))
+    groups = items
+    if inference["cluster"] is not None:
+        groups = cluster_codes(inference["cluster"], picked.size, where=where)
     slot, choice = right[read].astype(np.int64), picked[read].astype(np.int64)
     items, groups = items[read], groups[read]
     correct = (slot == choice).astype(float)
     sample = Sample(
         n_items=int(np.unique(items).size),
         n_clusters=int(np.unique(groups).size) if inference["cluster"] is not None else None,
-        excluded={"judgments without a verdict": lost},
+        excluded={"judgments without a verdict": int(np.sum(~read))},
     )
     result = TestResult(
         name=where,
@@ -434,13 +413,8 @@ def accuracy_by_slot(
         why="judgments of one item are not independent, so positions are exchanged within items",
     )
     if not read.any() or np.ptp(correct) == 0:
-        return result.replace(
-            reason="no judgment was read"
-            if not read.any()
-            else "every judgment is correct"
-            if correct[0]
-            else "no judgment is correct"
-        )
+        alike = "every judgment is correct" if correct.any() else "no judgment is correct"
+        return result.replace(reason=alike if read.any() else "no judgment was read")
     everywhere = np.ones(slot.size)
     columns: list[tuple[str, str, int, NDArray[Any], NDArray[Any]]] = [
         ("accuracy", "Accuracy with the correct option at", s, slot == s,
@@ -462,14 +436,12 @@ def accuracy_by_slot(
         )
         for kind, words, s, there, hit in columns
     )
-    notes: list[Note] = []
     several = np.bincount(np.unique(np.column_stack([items, slot]), axis=0)[:, 0]).max() > 1
-    if not several:
-        message = (
-            "No item was judged with the correct option at several positions. Positions are "
-            "compared between items, which may differ in difficulty."
-        )
-        notes.append(Note(code="between_items", message=message))
+    message = (
+        "No item was judged with the correct option at several positions, so these are compared "
+        "between items, which may differ in difficulty."
+    )
+    notes = note_if(not several, "between_items", message)
     mean = float(correct.mean())
 
     def statistic(places: Ints, hit: Floats) -> Floats:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,11 +40,12 @@ from judgestats.stats.inference import (
     distributions,
     permutation_distribution,
     proportion_limits,
-    sum_statistics,
 )
 from judgestats.stats.inference.keywords import Clustered, Permutations, SumInference, with_keywords
 from judgestats.stats.inference.result import Estimates, NullReference
 from judgestats.stats.inference.sum_statistics import (
+    SHARE,
+    CountedCodes,
     SumStatistic,
     counts_of_codes,
     estimate_from_sums,
@@ -59,14 +59,13 @@ Repetition = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Coefficient:
+class _Coefficient(NamedTuple):
     """What an order adds to a ratio; `one_minus` takes the ratio from 1."""
 
     label: str
     per_item: Callable[[Floats], Floats]
     ratio: Callable[[NDArray[Any]], tuple[NDArray[Any], NDArray[Any]]]
-    one_minus: bool
+    one_minus: bool = True
     least: Callable[[Floats, int], float] = lambda _r, _q: 0.0
 
 
@@ -79,23 +78,13 @@ def _scaled_disagreement(
         pe = chance(s[..., 3:] / s[..., :1])
         return 1.0 - s[..., 2] / s[..., 1], 1.0 - pe
 
-    return _Coefficient(
-        label=label,
-        per_item=chance_corrected.agreement_terms,
-        ratio=ratio,
-        one_minus=True,
-        least=least,
-    )
+    return _Coefficient(label, chance_corrected.agreement_terms, ratio, least=least)
 
 
 def _mean(label: str, value: Callable[[Floats], Floats]) -> _Coefficient:
     """The mean of a share over the items with two verdicts in an order."""
-    return _Coefficient(
-        label=label,
-        per_item=mean_over_items(value).per_item,
-        ratio=lambda s: (s[..., 1], s[..., 0]),
-        one_minus=False,
-    )
+    per_item = mean_over_items(value).per_item
+    return _Coefficient(label, per_item, lambda s: (s[..., 1], s[..., 0]), one_minus=False)
 
 
 _COEFFICIENTS: dict[str, _Coefficient] = {
@@ -110,10 +99,9 @@ _COEFFICIENTS: dict[str, _Coefficient] = {
         lambda r, q: chance_corrected.least_against_even_chance(r, n_categories=q),
     ),
     "vote_share_reliability": _Coefficient(
-        label="Vote-share reliability",
-        per_item=pair_terms,
-        ratio=disagreements,
-        one_minus=True,
+        "Vote-share reliability",
+        pair_terms,
+        disagreements,
         least=lambda r, _: chance_corrected.least_vote_share(r, estimator="anova"),
     ),
     "percent_agreement": _mean("Pairs of replications that agree", pairs_that_agree),
@@ -192,12 +180,11 @@ def repetition_over_orders(
         return np.asarray(1.0 - ratio if own.one_minus else ratio)
 
     coded = [t.codes for t in tables if t.codes is not None]
-    pooled = CountTable(
-        counts=np.sum([t.counts for t in tables], axis=0), categories=tables[0].categories
-    )
+    names = tables[0].categories
+    pooled = CountTable(counts=np.sum([t.counts for t in tables], axis=0), categories=names)
     of_orders = [t.sample() for t in tables]
-    estimate = sum_statistics.estimate_from_sums(
-        sum_statistics.SumStatistic(per_item=per_item, combine=combine),
+    estimate = estimate_from_sums(
+        SumStatistic(per_item=per_item, combine=combine),
         data,
         name=coefficient,
         label=own.label,
@@ -212,7 +199,7 @@ def repetition_over_orders(
         scale="log_ratio" if own.one_minus else "logit",
         least=own.least(np.concatenate([t.per_item for t in tables]), q),
         codes=np.concatenate(coded, axis=1) if len(coded) == n_orders else None,
-        from_codes=sum_statistics.CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
+        from_codes=CountedCodes(q, columns=tuple(c.shape[1] for c in coded)),
         proportion=not own.one_minus,
         alternative="less" if coefficient == "flip_rate" else "greater",
         notes=rare_category_notes(pooled.counts) if own.one_minus else (),
@@ -230,10 +217,8 @@ def _tables(orders: Sequence[ArrayLike | CountTable], *, where: str) -> list[Cou
     """The orders' tables, all with the same categories."""
     first = [count_table(o, where=where) for o in orders]
     if not first or len({t.n_items for t in first}) > 1:
-        raise InputError(
-            f"{where}: orders must be tables of the same items, got "
-            f"{[t.n_items for t in first]} items. Give one row per item in every order."
-        )
+        found = [t.n_items for t in first]
+        raise InputError(f"{where}: orders must be tables of the same items, got {found} items.")
     names = sorted({c for t in first for c in t.categories}, key=str)
     out = []
     for table in first:
@@ -252,10 +237,7 @@ def _reason(tables: Sequence[CountTable]) -> str:
     if not any((t.per_item >= 2).any() for t in tables):
         return "no item has two verdicts in one order"
     if all((t.counts.sum(axis=0) > 0).sum() <= 1 for t in tables):
-        return (
-            "every verdict is the same within an order: chance agreement is 1, so chance-corrected "
-            "agreement is undefined (observed agreement is 1)"
-        )
+        return "every verdict is the same within an order (observed agreement is 1)"
     return "some order has no item with two verdicts"
 
 
@@ -311,7 +293,7 @@ def agreement_across_judges(
     codes, named = encode_verdicts(verdicts, where=where)
     check_axes(where, "verdicts", codes, "judges x items x replications", (2, 1))
     # (items, replications, judges): pairs of judges within a cell.
-    counts = sum_statistics.counts_of_codes(np.moveaxis(codes, 0, 2), len(named))
+    counts = counts_of_codes(np.moveaxis(codes, 0, 2), len(named))
     judged = counts.sum(axis=-1)
     pairs = judged * (judged - 1) / 2
     same = np.sum(counts * (counts - 1), axis=-1) / 2
@@ -323,8 +305,8 @@ def agreement_across_judges(
         "no two judges gave a verdict in the same replication",
         n_replications=codes.shape[2],
     )
-    return sum_statistics.estimate_from_sums(
-        sum_statistics.SHARE,
+    return estimate_from_sums(
+        SHARE,
         np.column_stack([pairs.sum(axis=1), same.sum(axis=1)]),
         name=where,
         label="Pairs of judges that agree",
@@ -410,13 +392,10 @@ def clopper_pearson(successes: int, trials: int, *, level: float = 0.95) -> Inte
     0.349282
     """
     if not 0 <= successes <= trials:
-        raise InputError(
-            f"clopper_pearson: successes must be between 0 and trials, got {successes} of "
-            f"{trials}. Give counts."
-        )
-    if trials == 0:
-        return Interval(low=0.0, high=1.0, level=level, method="Clopper-Pearson (exact)")
-    low, high = proportion_limits(successes, trials, level=level, method="clopper-pearson")
+        raise InputError(f"clopper_pearson: {successes} of {trials} are no counts.")
+    low, high = 0.0, 1.0
+    if trials:
+        low, high = proportion_limits(successes, trials, level=level, method="clopper-pearson")
     return Interval(low=low, high=high, level=level, method="Clopper-Pearson (exact)")
 
 
@@ -580,7 +559,7 @@ def position_and_noise(
     with np.errstate(divide="ignore", invalid="ignore"):
         noise, between = (np.where(used, v, 0.0) for v in _parts(ca, cb))
     sample = order_sample(used, a, b, "fewer than two verdicts in one of the orders")
-
+    none = "the orders never disagree" if used.any() else "no item has two verdicts in each order"
     data = np.column_stack([used, noise, between]).astype(float)
 
     def estimate(name: str, label: str, combine: Any, *, signed: bool = False) -> Estimate:
@@ -591,9 +570,7 @@ def position_and_noise(
             label=label,
             estimator="pairs of distinct judgments, items weigh equally",
             sample=sample,
-            reason="no item has two verdicts in each order"
-            if not used.any()
-            else "the orders never disagree",
+            reason=none,
             where=where,
             scale="identity" if signed else "logit",
             proportion=not signed,
@@ -613,29 +590,24 @@ def position_and_noise(
         signed=True,
     )
     if n_permutations and math.isfinite(position.estimate):
-        position = position.replace(
-            null=_position_null(
-                a[used], b[used], n_permutations=n_permutations, seed=inference["seed"]
-            )
+        null = _position_null(
+            a[used], b[used], n_permutations=n_permutations, seed=inference["seed"]
         )
-    terms = (
-        estimate(
-            "repetition_noise",
-            "Two judgments in the same order differ",
-            lambda s: s[..., 1] / s[..., 0],
-        ),
-        estimate(
-            "order_disagreement",
-            "Two judgments in opposite orders differ",
-            lambda s: s[..., 2] / s[..., 0],
-        ),
-        position,
-        noise_share,
+        position = position.replace(null=null)
+    repetition = estimate(
+        "repetition_noise",
+        "Two judgments in the same order differ",
+        lambda s: s[..., 1] / s[..., 0],
+    )
+    opposite = estimate(
+        "order_disagreement",
+        "Two judgments in opposite orders differ",
+        lambda s: s[..., 2] / s[..., 0],
     )
     return Estimates(
         name=where,
         label="Position apart from repetition noise",
-        terms=terms,
+        terms=(repetition, opposite, position, noise_share),
         sample=position.sample,
     )
 
@@ -720,7 +692,7 @@ def first_position_preference(
     units = np.unique(groups[both]).size
     sample = order_sample(both, a, b)
     if inference["cluster"] is not None:
-        sample = dataclasses.replace(sample, n_clusters=int(units))
+        sample = replace(sample, n_clusters=int(units))
     unit = "item" if inference["cluster"] is None else "cluster"
     share = share_estimate(
         places[:, 0] + places[:, 1],
@@ -740,7 +712,7 @@ def first_position_preference(
         estimate=first / leaning if leaning else math.nan,
         estimator=f"{unit}s whose verdicts follow the order",
         interval=clopper_pearson(first, leaning, level=inference["level"]) if leaning else None,
-        sample=dataclasses.replace(sample, n_items=leaning),
+        sample=replace(sample, n_items=leaning),
         reason="" if leaning else f"no {unit}'s verdict follows the order",
     )
     result = TestResult(

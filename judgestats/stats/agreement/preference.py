@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -141,10 +141,8 @@ def preference_effects(
     given = [preference, human, log_length_ratio, *([] if own is None else [own])]
     y, h, x, *rest = (np.asarray(v, dtype=float) for v in given)
     if y.ndim != 1 or any(v.shape != y.shape for v in (h, x, *rest)):
-        raise InputError(
-            f"{where}: give one number per pair for each variable, got shapes "
-            f"{', '.join(str(v.shape) for v in (y, h, x, *rest))}."
-        )
+        shapes = ", ".join(str(v.shape) for v in (y, h, x, *rest))
+        raise InputError(f"{where}: give one number per pair for each variable, got {shapes}.")
     if rest and not set(np.unique(rest[0])) <= {-1.0, 0.0, 1.0}:
         raise InputError(f"{where}: own must hold -1, 0 and 1, got {sorted(set(rest[0]))[:5]}.")
     used = ~np.isnan(np.column_stack([y, h, x, *rest])).any(axis=1)
@@ -305,9 +303,8 @@ def win_rates(
     first, second = (np.asarray(s).astype(str) for s in (system_a, system_b))
     check_lengths(where, least=1, verdicts=codes, system_a=first, system_b=second)
     if np.any(first == second):
-        raise InputError(
-            f"{where}: a system cannot meet itself, got {first[first == second][0]!r}."
-        )
+        who = first[first == second][0]
+        raise InputError(f"{where}: a system cannot meet itself, got {who!r}.")
     groups = cluster_codes(inference["cluster"], codes.size, where=where)
     credit = np.array([1.0, 0.0, 0.5, 0.0])[codes]
     terms = []
@@ -376,18 +373,9 @@ class RoundRobin(result.Result):
             best = best[shares >= shares.max() - 1e-9]
         return tuple(int(i) for i in best)
 
-    def tidy(self) -> pd.DataFrame:
-        """One row per candidate."""
-        return pd.DataFrame(
-            {
-                "candidate": np.arange(len(self.points)),
-                "wins": self.wins,
-                "ties": self.ties,
-                "losses": self.losses,
-                "points": self.points,
-                "share": self.share,
-            }
-        )
+        columns = ("wins", "ties", "losses", "points", "share")
+        counted = {name: getattr(self, name) for name in columns}
+        return pd.DataFrame({"candidate": np.arange(len(self.points)), **counted})
 
 
 def round_robin(
@@ -433,10 +421,12 @@ def round_robin(
     i, j = (np.asarray(x) for x in (first, second))
     verdicts = np.asarray(verdict, dtype=object)
     check_lengths(where, first=i, second=j, verdict=verdicts)
-    if n_candidates < 2 or (i.size and not _valid(i, j, n_candidates)):
+    whole = all(v.dtype.kind in "iu" for v in (i, j))
+    known = whole and np.all((np.minimum(i, j) >= 0) & (np.maximum(i, j) < n_candidates))
+    if n_candidates < 2 or (i.size and not (known and np.all(i != j))):
         raise InputError(
             f"{where}: first and second must be different whole numbers from 0 to "
-            f"{n_candidates - 1}, at least two candidates. Number the candidates of one question."
+            f"{n_candidates - 1}, at least two candidates."
         )
     net = np.zeros((n_candidates, n_candidates))
     read = np.zeros((n_candidates, n_candidates))
@@ -467,12 +457,6 @@ def round_robin(
 
 
 _CREDIT = {"a": 1.0, "b": -1.0, "tie": 0.0}
-
-
-def _valid(i: NDArray[Any], j: NDArray[Any], n: int) -> bool:
-    if i.dtype.kind not in "iu" or j.dtype.kind not in "iu":
-        return False
-    return bool(np.all((i >= 0) & (j >= 0) & (i < n) & (j < n) & (i != j)))
 
 
 def pairwise_from_scores(score_a: ArrayLike, score_b: ArrayLike) -> NDArray[Any]:
@@ -511,20 +495,13 @@ def pairwise_from_scores(score_a: ArrayLike, score_b: ArrayLike) -> NDArray[Any]
     a, b = (x[:, None] if x.ndim == 1 else x for x in (a, b))
     check_items(where, ndim=2, score_a=a, score_b=b)
     read_a, read_b = np.isfinite(a).sum(axis=1), np.isfinite(b).sum(axis=1)
-    gap = np.nansum(a, axis=1) / np.maximum(read_a, 1) - np.nansum(b, axis=1) / np.maximum(
-        read_b, 1
-    )
+    sums = np.nansum(a, axis=1), np.nansum(b, axis=1)
+    gap = sums[0] / np.maximum(read_a, 1) - sums[1] / np.maximum(read_b, 1)
     # Means of equal scores can differ in the last bit: that is a tie.
     verdict = np.where(gap > 0, "a", "b").astype(object)
     verdict[np.abs(gap) <= 1e-9] = "tie"
     verdict[(read_a == 0) | (read_b == 0)] = None
     return verdict
-
-
-def _beats(i: Hashable, j: Hashable, verdict: int, seen: dict[Any, set[int]]) -> None:
-    """Record what was said of a pair: 1 first wins, -1 second wins, 0 tie."""
-    key, sign = ((i, j), verdict) if str(i) <= str(j) else ((j, i), -verdict)
-    seen.setdefault(key, set()).add(sign)
 
 
 def intransitive_triads(
@@ -582,18 +559,19 @@ def intransitive_triads(
     if codes.ndim != 1 or any(c.shape != codes.shape for c in columns) or codes.size == 0:
         raise InputError(
             f"{where}: question, first, second and verdict must have the same length, got "
-            f"{[c.shape for c in columns]} and {codes.shape}. Give one row for each verdict."
+            f"{[c.shape for c in columns]} and {codes.shape}."
         )
     preferred_over: dict[Any, dict[Any, set[int]]] = {}
     for q, i, j, code in zip(*columns, codes.tolist(), strict=True):
         if i == j:
             raise InputError(
-                f"{where}: first and second must differ, got {i!r} twice (question {q!r}). Drop "
-                "comparisons of a response with itself."
+                f"{where}: first and second must differ, got {i!r} twice (question {q!r})."
             )
         pairs = preferred_over.setdefault(q, {})
         if code >= 0:
-            _beats(i, j, (1, -1, 0)[code], pairs)
+            sign = (1, -1, 0)[code]
+            key, sign = ((i, j), sign) if str(i) <= str(j) else ((j, i), -sign)
+            pairs.setdefault(key, set()).add(sign)
     counted, circular, left_out = np.zeros(len(preferred_over)), np.zeros(len(preferred_over)), 0
     for g, pairs in enumerate(preferred_over.values()):
         names = sorted({name for pair in pairs for name in pair}, key=str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any, Literal, Unpack
@@ -16,7 +17,7 @@ from judgestats.stats.designs.count_table import CountTable, count_table, rare_c
 from judgestats.stats.inference import sum_statistics
 from judgestats.stats.inference.bootstrap import cluster_codes, only, useful_reliability
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, note_if
 from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 
@@ -219,8 +220,7 @@ def _shares(shares: ArrayLike, where: str) -> Floats:
     x = np.asarray(shares, dtype=float)
     if x.ndim != 1 or x.size == 0 or np.any((x < 0) | (x > 1)):
         raise InputError(
-            f"{where}: shares must be a list of numbers in 0-1, one per item, got shape {x.shape}. "
-            "Average within items first."
+            f"{where}: shares must be a list of numbers in 0-1, one per item, got shape {x.shape}."
         )
     return x
 
@@ -428,30 +428,27 @@ def _stepped_values(rho: NDArray[Any], k: float) -> NDArray[Any]:
     return np.where(1.0 + (k - 1.0) * rho > 0, spearman_brown(np.asarray(rho), k=k), np.nan)
 
 
-def _step(interval: Interval | None, k: float, value: float) -> tuple[Interval | None, list[Note]]:
-    """An interval of rho_1 carried to k judgments (a monotone map), without impossible values."""
+def _step(
+    interval: Interval | None, k: float, value: float
+) -> tuple[Interval | None, tuple[Note, ...]]:
+    """Interval of the mean of k judgments, cut at 0 with a note."""
     if interval is None:
-        return None, []
+        return None, ()
     low, high = _stepped_values(np.array([interval.low, interval.high]), k)
     below = -math.inf if math.isnan(low) else float(low)
     # A value below 0 that the data do not show themselves is none that the judge could have.
     least = min(0.0, value)
-    stepped = Interval(
+    stepped = dataclasses.replace(
+        interval,
         low=max(below, least),
         high=float(high),
-        level=interval.level,
         method=f"{interval.method}, stepped up (Spearman-Brown)",
-        n_resamples=interval.n_resamples,
-        seed=interval.seed,
     )
-    if below >= least:
-        return stepped, []
     end = "0" if least == 0 else "the estimate"
     message = (
-        f"The interval ends at {end}. Judgments that are independent given the item have no "
-        "reliability below 0, but stepping up turns small negative values into large ones."
+        f"The interval ends at {end}: stepping up turns small negative values into large ones."
     )
-    return stepped, [Note(code="interval_cut_at_zero", message=message)]
+    return stepped, note_if(below < least, "interval_cut_at_zero", message)
 
 
 @with_keywords(permutations=ON_DEMAND)
@@ -529,10 +526,9 @@ def vote_share_reliability(
     q = len(table.categories)
     r = table.per_item
     rated = r[r >= 1]
-    if k is not None:
-        judgments = float(k)
-    else:
-        judgments = float(rated.size / np.sum(1 / rated)) if rated.size else 1.0
+    judgments = 1.0 if k is None else float(k)
+    if k is None and rated.size:
+        judgments = float(rated.size / np.sum(1 / rated))
     seen = [c for c, n in zip(table.categories, table.counts.sum(axis=0), strict=True) if n]
     if not np.any(r >= 2):
         reason = "no item has two verdicts"
@@ -589,7 +585,7 @@ def _stepped(one: Estimate, k: float) -> Estimate:
     reason = one.reason
     if math.isnan(value) and not reason:
         reason = f"single-judgment reliability {one.estimate:.4g} is below -1 / (k - 1)"
-    interval, notes = _step(one.interval, k, value) if math.isfinite(value) else (None, [])
+    interval, notes = _step(one.interval, k, value) if math.isfinite(value) else (None, ())
     return one.replace(
         label=f"Vote-share reliability of {k:.4g} judgments",
         estimate=value,

@@ -16,7 +16,7 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
+from judgestats.stats.inference.result import Estimate, Sample, TestResult, note_if
 
 RunKind = Literal["verdicts", "scores", "flips"]
 Target = Literal["new items", "these items"]
@@ -147,18 +147,17 @@ def run_change(
     present = np.isfinite(change)
     if not present.any():
         return result.replace(reason=_UNREPEATED[kind])
-    notes: tuple[Note, ...] = ()
+    message = (
+        "Each run judged once: the direction of the shift can be tested, whether single scores "
+        "changed beyond repetition cannot."
+    )
+    is_single = kind != "verdicts" and split == 1 and pooled.shape[1] == 2
+    notes = note_if(is_single, "not_repeated", message)
     details = dict(result.details)
     if kind == "verdicts":
         details["between"], details["within"] = (
             float(np.nanmean(v[0][present])) for v in parts[1:]
         )
-    elif split == 1 and pooled.shape[1] == 2:
-        message = (
-            "Each run judged once: the direction of the shift can be tested, whether single scores "
-            "changed beyond repetition cannot."
-        )
-        notes = (Note(code="not_repeated", message=message),)
     if baseline is not None:
         base, base_split = _pooled(*baseline, kind, where)
         check_items(where, before=matched, baseline=base)
@@ -179,7 +178,7 @@ def run_change(
             much = f"{100 * saved:.0f}%" if saved >= 0.005 else "no"
             text = f"An interval for these items alone would be {much} narrower."
             details["narrower_for_these_items"] = max(saved, 0.0)
-            notes = (*notes, Note(code="wider_claim", message=text))
+            notes += note_if(True, "wider_claim", text)
     p = m.p_value()
     if math.isnan(p) and not math.isnan(m.df) and abs(m.mean) > 1e-12:
         # The same change in every cluster has no error: the sign test of the clusters remains.
@@ -191,7 +190,10 @@ def run_change(
         ends = (interval.high,) if kind == "verdicts" else (abs(interval.low), abs(interval.high))
         details["ruled_out_above"] = max(ends)
         if margin > 0:
-            details |= {"margin": margin, "p_equivalent": _equivalence_p(m, margin)}
+            equal = math.nan
+            if m.std_error > 0:
+                equal = float(t.sf((margin - abs(m.mean)) / m.std_error, m.df))
+            details |= {"margin": margin, "p_equivalent": equal}
     effect = Estimate(
         name=_NAMES[kind],
         label=_LABELS[kind],
@@ -221,22 +223,14 @@ def _fixed_items_error(pooled: Floats, split: int, mean: float) -> MeanOverClust
         n = np.isfinite(run).sum(axis=1)
         if n.min() < 2:
             reason = "these items need two repeats of each in both runs"
-            return MeanOverClusters(mean=mean, std_error=math.nan, df=math.nan, reason=reason)
+            return MeanOverClusters(mean=mean, reason=reason)
         variances.append(np.nanvar(run, axis=1, ddof=1) / n)
         repeats.append(int(n.min()))
     v = variances[0] + variances[1]
     if not v.sum() > 0:
-        reason = "no repeat differs, so these items have no error"
-        return MeanOverClusters(mean=mean, std_error=math.nan, df=math.nan, reason=reason)
+        return MeanOverClusters(mean=mean, reason="no repeat differs, so these items have no error")
     df = (min(repeats) - 1) * float(v.sum() ** 2 / np.sum(v**2))
     return MeanOverClusters(mean=mean, std_error=math.sqrt(float(v.sum())) / v.size, df=df)
-
-
-def _equivalence_p(m: MeanOverClusters, margin: float) -> float:
-    """The larger p of the two one-sided tests that the change is inside the margin."""
-    if not m.std_error > 0:
-        return math.nan
-    return float(t.sf((margin - abs(m.mean)) / m.std_error, m.df))
 
 
 def _pooled(before: ArrayLike, after: ArrayLike, kind: RunKind, where: str) -> tuple[Floats, int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgestats.arrays import Floats, Ints
 from judgestats.results.text import FEW_CLUSTERS
 from judgestats.stats.inference import bootstrap, distributions
-from judgestats.stats.inference.result import Interval, Note, no_interval
+from judgestats.stats.inference.result import Interval, Note, no_interval, note_if
 
 MIN_CLUSTERS = 2
 _FROM_ONE = "all of a pooled variance comes from one cluster"
@@ -331,32 +331,6 @@ def mean_over_clusters(values: Floats, codes: Ints) -> MeanOverClusters:
     return MeanOverClusters(mean=mean, std_error=std_error, df=df)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class JackknifeResult:
-    """What `interval_of_left_out` returns.
-
-    Attributes
-    ----------
-    estimate : float
-        The statistic on the data as given.
-    interval : Interval
-        Bounds are NaN where none is defined (`notes` say why).
-    std_error : float
-        On the scale of the transform.
-    values : ndarray, shape (n_clusters,)
-        The statistic without each cluster.
-    n_clusters : int
-    notes : tuple of Note
-    """
-
-    estimate: float
-    interval: Interval
-    std_error: float
-    values: Floats
-    n_clusters: int
-    notes: tuple[Note, ...] = ()
-
-
 def interval_of_left_out(
     estimate: float,
     values: Floats,
@@ -364,7 +338,7 @@ def interval_of_left_out(
     sizes: NDArray[np.number[Any]],
     level: float,
     transform: str,
-) -> JackknifeResult:
+) -> tuple[Interval | None, tuple[Note, ...]]:
     r"""Interval of one quantity from leaving each cluster out, on a transformed scale.
 
     Parameters
@@ -372,7 +346,7 @@ def interval_of_left_out(
     estimate : float
         The statistic on all data.
     values : ndarray, shape (n_clusters,)
-        Not used where `estimate` is NaN or there is one cluster.
+        The statistic without each cluster; not used where there is one.
     sizes : ndarray, shape (n_clusters,)
         Items of each cluster.
     level : float
@@ -382,7 +356,9 @@ def interval_of_left_out(
 
     Returns
     -------
-    JackknifeResult
+    interval : Interval or None
+    notes : tuple of Note
+        Why there is no interval, or what limits it.
 
     Notes
     -----
@@ -397,62 +373,32 @@ def interval_of_left_out(
 
     Examples
     --------
-    >>> out = interval_of_left_out(0.5, np.array([0.4, 0.5, 0.6]), sizes=np.ones(3), level=0.95,
-    ...     transform="identity")
-    >>> round(out.std_error, 4)
-    0.1155
+    >>> interval, _ = interval_of_left_out(0.5, np.array([0.4, 0.5, 0.6]), sizes=np.ones(3),
+    ...     level=0.95, transform="identity")
+    >>> str(interval)
+    '[0.0032, 0.9968]'
     """
     n_clusters = len(sizes)
-    title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
-    if len(set(np.asarray(sizes).tolist())) > 1:
-        title += f" with {max(effective_clusters(sizes) - 1, 1):.1f} effective df"
-    title += "" if transform == "identity" else f", {transform} scale"
-    undefined = bootstrap.undefined_interval(level=level, method=title)
-    empty = np.empty(0)
-
-    def undefined_result(code: str, message: str, values: Floats) -> JackknifeResult:
-        return JackknifeResult(
-            estimate=estimate,
-            interval=undefined,
-            std_error=math.nan,
-            values=values,
-            n_clusters=n_clusters,
-            notes=(Note(code=code, message=message),),
-        )
-
-    if math.isnan(estimate):
-        return undefined_result(
-            "undefined_estimate", "No interval: the statistic is undefined.", empty
-        )
     if few := few_questions(sizes):
-        message = f"No interval: {few}. Judge items of more questions."
-        return undefined_result("one_cluster", message, empty)
+        return None, note_if(True, "one_cluster", f"No interval: {few}.")
     moved, centre = (bootstrap.forward(v, transform) for v in (values, estimate))
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"
-        return undefined_result("undefined_jackknife", f"{message}, or at its limit.", values)
+        return None, note_if(True, "undefined_jackknife", f"{message}, or at its limit.")
     error, df = jackknife_error(moved, sizes)
     if error <= 1e-12 * max(1.0, abs(centre)):
         message = f"No interval: the statistic is {estimate:g} whichever cluster is left out."
-        return undefined_result("constant_distribution", message, values)
+        return None, note_if(True, "constant_distribution", message)
     half = float(distributions.t.ppf((1 + level) / 2, df)) * error
     low, high = bootstrap.backward(np.array([centre - half, centre + half]), transform)
-    notes: tuple[Note, ...] = ()
-    if df < 9:
-        many = f"{n_clusters} clusters"
-        if df < n_clusters - 1.5:
-            many = f"{df + 1:.1f} effective clusters (of {n_clusters}, unequally large)"
-        message = (
-            f"Only {many}: the jackknife interval is wide and may still be too "
-            "short. Judge items of more questions."
-        )
-        notes = (Note(code="few_clusters", message=message),)
-    return JackknifeResult(
-        estimate=estimate,
-        interval=Interval(low=float(low), high=float(high), level=level, method=title),
-        std_error=error,
-        values=values,
-        n_clusters=n_clusters,
-        notes=notes,
-    )
+    many = f"{n_clusters} clusters"
+    if df < n_clusters - 1.5:
+        many = f"{df + 1:.1f} effective clusters (of {n_clusters}, unequally large)"
+    message = f"Only {many}: the jackknife interval is wide and may still be too short."
+    title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
+    if len(set(np.asarray(sizes).tolist())) > 1:
+        title += f" with {max(effective_clusters(sizes) - 1, 1):.1f} effective df"
+    title += "" if transform == "identity" else f", {transform} scale"
+    interval = Interval(low=float(low), high=float(high), level=level, method=title)
+    return interval, note_if(df < 9, "few_clusters", message)

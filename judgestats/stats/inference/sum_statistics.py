@@ -543,7 +543,7 @@ def permutation_reference(
     """
     if codes is None:
         raise InputError(
-            f"{where}: n_permutations needs the verdicts themselves, got counts. Pass the verdicts "
+            f"{where}: n_permutations needs the verdicts themselves, got counts alone. Pass these "
             "(items x replications), or n_permutations=0."
         )
     make = from_codes if from_codes is not None else (lambda c: c)

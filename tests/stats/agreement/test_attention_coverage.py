@@ -47,7 +47,7 @@ def test_more_text_covers_no_less_and_a_higher_threshold_no_more(seed: int, t: f
         ([[0.5, 0.5]], {"threshold": math.nan}, "threshold must lie"),
         ([[5.0, -4.0]], {"threshold": 0.1}, "outside 0-1"),
         ([[math.nan, 1.0]], {"threshold": 0.1}, "outside 0-1"),
-        ([[0.5, 0.5]], {"threshold": 0.1, "counted": [True]}, "one entry for each of the 2"),
+        ([[0.5, 0.5]], {"threshold": 0.1, "counted": [True]}, "must have 2 entries"),
     ],
 )
 def test_bad_input(attention: Any, options: dict[str, Any], message: str) -> None:
