@@ -113,9 +113,7 @@ class Cells:
     def spread(self, center: str) -> Floats:
         """The cell statistic by name: ``mean``, ``median`` (mean |x - centre|) or ``variance``."""
         named = {"mean": self.from_mean, "median": self.from_median, "variance": self.variance}
-        one_of(
-            "Cells.spread", "center", center, named, advice="Choose the cell statistic to compare."
-        )
+        one_of("Cells.spread", "center", center, named)
         return named[center]
 
     def sample(self, used: Bools, *, reason: str) -> Sample:
@@ -142,8 +140,7 @@ def check_scores(
     scores = as_numbers(x, "scores", function)
     if scores.ndim not in ndims or 0 in scores.shape:
         raise InputError(
-            f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}. "
-            "Put one condition's items x replications in as X[:, None, :]."
+            f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}."
         )
     k = scores.shape[1]
     names = tuple(str(c) for c in conditions) if conditions is not None else ()
@@ -283,6 +280,3 @@ def cell_statistics(
 
 _PER_CELL = ("n_scores", "mean", "median", "variance", "gmd")
 """Arrays of `Cells` with one column per condition."""
-
-ELEMENTS = 4_000_000
-"""Scores spelled out at once."""

@@ -14,7 +14,7 @@ from scipy import special
 
 from judgestats.arrays import Floats, Ints, check_axes
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Note, Sample, TestResult
+from judgestats.stats.inference.result import Note, Sample, TestResult, note_if
 from judgestats.stats.inference.sum_statistics import counts_of_codes
 
 
@@ -120,42 +120,35 @@ def encode_verdicts(
     flat = array.ravel()
     raw, uniques = pd.factorize(flat if flat.dtype.kind != "U" else flat.astype(object))
     options = [u.item() if isinstance(u, np.generic) else u for u in uniques]
-    for value in options:
-        if isinstance(value, float) and not np.isfinite(value):
-            raise InputError(
-                f"{where}: verdicts must be text or finite numbers, got {value}. Mark unparsed "
-                "verdicts by None, NaN, or an empty text."
-            )
+    if strange := [v for v in options if isinstance(v, float) and not np.isfinite(v)]:
+        raise InputError(
+            f"{where}: verdicts must be text or finite numbers, got {strange[0]}. Mark unparsed "
+            "verdicts by None, NaN, or an empty text."
+        )
     empty = [i for i, value in enumerate(options) if _is_text(value) and not value.strip()]
     kept = [value for i, value in enumerate(options) if i not in empty]
     if categories is None:
         order = sorted(kept, key=lambda v: (_is_text(v), v))
-        named = tuple(_plain_number(v) for v in order)
+        # A whole number prints as 1, not as 1.0.
+        named = tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in order)
     else:
         named = tuple(c.item() if isinstance(c, np.generic) else c for c in categories)
         order = list(named)
         if len(set(named)) != len(named) or any(_is_text(c) and not c.strip() for c in named):
             raise InputError(
-                f"{where}: categories must be distinct and not empty, got {list(named)}. Name each "
-                "category once; missing verdicts are not a category."
+                f"{where}: categories must be distinct and not empty, got {list(named)}."
             )
         unknown = [value for value in kept if value not in set(named)]
         if unknown:
             shown = ", ".join(repr(v) for v in unknown[:5])
+            more = " and others" if len(unknown) > 5 else ""
             raise InputError(
-                f"{where}: verdicts must be one of the categories {list(named)}, got {shown}"
-                f"{' and others' if len(unknown) > 5 else ''}. Add it to categories, or mark such "
-                "verdicts as missing (None)."
+                f"{where}: verdicts must be one of the categories {list(named)}, got {shown}{more}."
             )
     position = {value: i for i, value in enumerate(order)}
     # The last entry serves index -1, pandas' mark of a missing value.
     lookup = np.array([position.get(value, -1) for value in options] + [-1], dtype=np.int64)
     return lookup[raw].reshape(array.shape), named
-
-
-def _plain_number(value: Any) -> Any:
-    """A float that is a whole number as int, so that categories print as 1, 2, 3."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _as_objects(verdicts: Any, where: str) -> NDArray[Any]:
@@ -218,8 +211,7 @@ def count_table(
     if isinstance(verdicts, CountTable):
         if categories is not None and tuple(categories) != verdicts.categories:
             raise InputError(
-                f"{where}: categories must be those of the count table {verdicts.categories}, got "
-                f"{tuple(categories)}. Leave categories out, or count again."
+                f"{where}: categories must be those of the count table {verdicts.categories}."
             )
         return verdicts
     codes, named = encode_verdicts(verdicts, categories=categories, where=where)
@@ -261,14 +253,12 @@ def rare_category_notes(counts: ArrayLike) -> tuple[Note, ...]:
     if total == 0 or np.sum(table.sum(axis=0) > 0) < 2:
         return ()
     minority = rated * (1.0 - table.sum(axis=0).max() / total)
-    if minority >= RARE:
-        return ()
     message = (
-        f"Only {minority:.2g} items' worth of verdicts are outside the most frequent category. In "
-        "simulations, 95% intervals of chance-corrected coefficients then cover .69 to .91, and "
-        "the estimate is too low on average. Compare raw agreement and AC1."
+        f"Only {minority:.2g} items' worth of verdicts are outside the most frequent category: in "
+        "simulations 95% intervals of chance-corrected coefficients then cover .69 to .91. Compare "
+        "raw agreement and AC1."
     )
-    return (Note(code="rare_categories", message=message),)
+    return note_if(minority < RARE, "rare_categories", message)
 
 
 INFORMATIVE = 0.2

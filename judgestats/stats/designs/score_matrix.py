@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, Ints, as_numbers, check_axes, check_lengths
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Note, Sample
+from judgestats.stats.inference.result import Note, Sample, note_if
 
 
 def level_label(value: Any) -> str:
@@ -76,33 +76,26 @@ def read_groups(values: object, *, where: str, names: Sequence[Any] | None = Non
     else:
         raise InputError(
             f"{where}: give a mapping from name to sample, or a list of samples; got "
-            f"{type(values).__name__}. Call {where}([sample, other])."
+            f"{type(values).__name__}."
         )
     if len(levels) != len(samples) or any(s.ndim != 1 for s in samples):
         raise InputError(
             f"{where}: one name and one one-dimensional sample per group are required, got "
-            f"{len(levels)} names for {len(samples)} samples. Check names and shapes."
+            f"{len(levels)} names for {len(samples)} samples."
         )
     read = [(level_label(k), s[~np.isnan(s)]) for k, s in zip(levels, samples, strict=True)]
     kept = [(name, s) for name, s in read if s.size]
     if len(kept) < 2:
-        raise InputError(
-            f"{where}: at least 2 groups with values are required, got {len(kept)}. Check "
-            "the samples."
-        )
+        raise InputError(f"{where}: at least 2 groups with values are required, got {len(kept)}.")
     n_given, n_kept = sum(s.size for s in samples), sum(s.size for _, s in kept)
     n_lost = n_given - n_kept
-    notes: tuple[Note, ...] = ()
-    if n_lost:
-        message = (
-            f"{n_lost} of {n_given} values {'is' if n_lost == 1 else 'are'} missing and left out."
-        )
-        notes = (Note(code="missing_values", message=message),)
+    verb = "is" if n_lost == 1 else "are"
+    message = f"{n_lost} of {n_given} values {verb} missing and left out."
     return Groups(
         samples=tuple(s for _, s in kept),
         names=tuple(name for name, _ in kept),
         sample=Sample(n_items=n_kept, excluded={"missing value": n_lost}),
-        notes=notes,
+        notes=note_if(n_lost, "missing_values", message),
     )
 
 
@@ -112,10 +105,8 @@ def read_two_samples(
     """Two groups from two arrays."""
     parts = [as_numbers(x, "x", where), as_numbers(y, "y", where)]
     if any(part.ndim != 1 for part in parts):
-        raise InputError(
-            f"{where}: x and y must be one-dimensional, got shapes {parts[0].shape} and "
-            f"{parts[1].shape}. Give two samples."
-        )
+        shapes = f"{parts[0].shape} and {parts[1].shape}"
+        raise InputError(f"{where}: x and y must be one-dimensional, got shapes {shapes}.")
     return read_groups(parts, where=where, names=names or ("x", "y"))
 
 
@@ -190,30 +181,21 @@ def read_blocks(
     levels = tuple(names or columns or range(1, k + 1))
     if len(levels) != k:
         raise InputError(
-            f"{where}: names must have one label for each of the {k} conditions, "
-            f"got {len(levels)}. Give as many names as columns."
+            f"{where}: names must have one label for each of {k} conditions, got {len(levels)}."
         )
     if k < min_conditions:
-        raise InputError(
-            f"{where}: at least {min_conditions} conditions are required, got {k}. "
-            "Give one column per condition."
-        )
+        raise InputError(f"{where}: at least {min_conditions} conditions are required, got {k}.")
     codes = None
     if cluster is not None:
         codes = cluster_codes(np.asarray(cluster), n_given, where=where)
     whole = ~np.isnan(matrix).any(axis=1)
     n_lost = int(n_given - whole.sum())
-    notes: tuple[Note, ...] = ()
     if n_lost:
         matrix = matrix[whole]
         if codes is not None:
             codes = np.unique(codes[whole], return_inverse=True)[1].astype(np.int64)
-        message = (
-            f"{n_lost} of {n_given} blocks "
-            f"{'has a missing score and is' if n_lost == 1 else 'have a missing score and are'} "
-            "left out."
-        )
-        notes = (Note(code="incomplete_blocks", message=message),)
+    verb = "has a missing score and is" if n_lost == 1 else "have a missing score and are"
+    message = f"{n_lost} of {n_given} blocks {verb} left out."
     sample = Sample(
         n_items=matrix.shape[0],
         n_clusters=None if codes is None else int(np.unique(codes).size),
@@ -226,7 +208,7 @@ def read_blocks(
         cluster=codes,
         sample=sample,
         data_name="scores" if columns is None else "frame",
-        notes=notes,
+        notes=note_if(n_lost, "incomplete_blocks", message),
     )
 
 
@@ -274,9 +256,9 @@ def as_paired(
         both = np.column_stack([first, second])
         blocks = read_blocks(both, where=where, names=names or ("x", "y"), cluster=cluster)
     if len(blocks.conditions) != 2:
+        names = ", ".join(blocks.conditions)
         raise InputError(
-            f"{where}: exactly 2 conditions are required, got {len(blocks.conditions)} "
-            f"({', '.join(blocks.conditions)}). Choose two, or use friedman_test."
+            f"{where}: exactly 2 conditions are required, got {len(blocks.conditions)} ({names})."
         )
     return blocks
 
@@ -384,15 +366,11 @@ def prepare_scores(
     excluded: dict[str, int] = {}
     reason = ""
     if absent.any():
-        drop = absent.all(axis=1)
-        if missing == "listwise":
-            drop = absent.any(axis=1)
+        drop = absent.any(axis=1) if missing == "listwise" else absent.all(axis=1)
         if drop.any():
-            why = (
-                "a missing judgment (listwise deletion)"
-                if missing == "listwise"
-                else ("no judgment")
-            )
+            why = "no judgment"
+            if missing == "listwise":
+                why = "a missing judgment (listwise deletion)"
             excluded[why] = int(drop.sum())
             x = x[~drop]
             codes = None if codes is None else np.unique(codes[~drop], return_inverse=True)[1]

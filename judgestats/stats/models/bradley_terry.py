@@ -113,17 +113,14 @@ class Strengths(result.Result):
         for term in self.others:
             if name in {term.name, term.label.removeprefix("Slope of ")}:
                 return term
-        raise InputError(
-            f"bradley_terry: no term is named {name!r}. Choose one of "
-            f"{', '.join([*self.systems, *(t.name for t in self.others)])}."
-        )
+        names = ", ".join([*self.systems, *(t.name for t in self.others)])
+        raise InputError(f"bradley_terry: no term is named {name!r}. Choose one of {names}.")
 
     def tidy(self) -> pd.DataFrame:
         """One row per system, then order, ties and slopes."""
         rows: list[dict[str, Any]] = []
-        for system, term, (best, worst) in zip(
-            self.systems, self.strengths, self.ranks, strict=True
-        ):
+        each = zip(self.systems, self.strengths, self.ranks, strict=True)
+        for system, term, (best, worst) in each:
             rows.append({**term.row(), "system": system, "rank_best": best, "rank_worst": worst})
         rows += [{**t.row(), "system": "", "term": t.name} for t in self.others]
         return pd.DataFrame(rows)
@@ -238,16 +235,15 @@ def bradley_terry(
         verdicts, system_a, system_b, covariates or {}, inference["cluster"]
     )
     with_ties = bool(np.any(pairs.outcome == 2))
-    notes = []
-    if not with_ties:
-        notes.append(
-            result.Note(code="no_ties", message="No tie was given: this is Bradley-Terry.")
-        )
+    no_ties = "No tie was given: this is Bradley-Terry."
+    notes = [*result.note_if(not with_ties, "no_ties", no_ties)]
     _refuse_unlinked(pairs)
-    both = _has_both_orders(pairs)
-    if order and not both:
-        message = "No two systems were shown in both orders, so the order effect is not estimable."
-        notes.append(result.Note(code="one_order", message=message))
+    k = len(pairs.systems)
+    seen = np.zeros((k, k), dtype=bool)
+    seen[pairs.first, pairs.second] = True
+    both = bool((seen & seen.T).any())
+    message = "No two systems were shown in both orders, so the order effect is not estimable."
+    notes += result.note_if(order and not both, "one_order", message)
     order = order and both
     fit = _fit(pairs, order=order, with_ties=with_ties)
     n_clusters = int(np.unique(pairs.codes).size)
@@ -276,10 +272,7 @@ def _read_pairs(
     columns = [np.asarray(v, dtype=float) for v in covariates.values()]
     for name, v in zip(covariates, columns, strict=True):
         if v.shape != outcome.shape or not np.all(np.isfinite(v)):
-            raise InputError(
-                f"{where}: covariate {name!r} must be one finite number per pair, got shape "
-                f"{v.shape}."
-            )
+            raise InputError(f"{where}: covariate {name!r} must be one finite number per pair.")
     codes = cluster_codes(cluster, outcome.size, where=where)
     read = outcome >= 0
     if not read.any():
@@ -308,8 +301,7 @@ def _refuse_unlinked(pairs: _Pairs) -> None:
     if n_parts > 1:
         groups = [_list_systems(pairs.systems, part == g) for g in range(n_parts)]
         raise InputError(
-            f"{where}: no comparison links {' with '.join(groups[:3])}: their strengths cannot be "
-            "compared. Rank each group alone, or judge pairs between them."
+            f"{where}: no comparison links {' with '.join(groups[:3])}: judge pairs between them."
         )
     n_strong, strong = scipy.sparse.csgraph.connected_components(
         beats, directed=True, connection="strong"
@@ -322,20 +314,13 @@ def _refuse_unlinked(pairs: _Pairs) -> None:
         who = _list_systems(pairs.systems, strong == top)
         raise InputError(
             f"{where}: {who} won every comparison with the others: the difference is infinite. "
-            "Report win rates, rank the rest without it, or judge more pairs."
+            "Report win rates, or judge more pairs."
         )
 
 
 def _list_systems(systems: Sequence[str], at: Bools) -> str:
     names = [s for s, here in zip(systems, at, strict=True) if here]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def _has_both_orders(pairs: _Pairs) -> bool:
-    k = len(pairs.systems)
-    seen = np.zeros((k, k), dtype=bool)
-    seen[pairs.first, pairs.second] = True
-    return bool((seen & seen.T).any())
 
 
 def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> ordinal.Fit:
@@ -347,8 +332,7 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> ordinal.Fit:
     x = np.column_stack([*([np.ones(n)] if order else []), signed[:, : k - 1], pairs.extra])
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise InputError(
-            "bradley_terry: a covariate, the order and the systems cannot be distinguished here. "
-            "Leave the covariate out, or use order=False."
+            "bradley_terry: a covariate, the order and the systems cannot be distinguished here."
         )
     design = np.zeros((n, 3 if with_ties else 2, x.shape[1] + with_ties))
     design[:, 0, with_ties:], design[:, 1, with_ties:] = x / 2, -x / 2

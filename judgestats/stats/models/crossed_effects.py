@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, as_numbers, check_axes
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample
+from judgestats.stats.inference.result import Estimate, Estimates, Sample, note_if
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 Array = NDArray[Any]
@@ -93,11 +93,10 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     codes = cluster_codes(inference["cluster"], x.shape[0], where=where)
     used = np.all(np.any(~np.isnan(x), axis=3), axis=(1, 2))
     x, codes, n_left = x[used], codes[used], int((~used).sum())
-    why = "without a score in some cell"
     sample = Sample(
         n_items=len(x),
         n_clusters=None if inference["cluster"] is None else len(set(codes.tolist())),
-        excluded={why: n_left},
+        excluded={"without a score in some cell": n_left},
     )
     shape = (x.shape[1], x.shape[2])
     columns = _columns(x)
@@ -110,10 +109,8 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
         reason = "no score varies"
     if reason:
         columns = np.full((max(len(x), 1), columns.shape[1]), np.nan)
-    notes: tuple[Note, ...] = ()
-    if n_left and not reason:
-        message = f"{n_left} of {used.size} items have a cell without a score, and are left out."
-        notes = (Note(code="incomplete_items", message=message),)
+    message = f"{n_left} of {used.size} items have a cell without a score, and are left out."
+    notes = note_if(n_left and not reason, "incomplete_items", message)
 
     def estimate(name: str, label: str, of: Callable[[Array], Array]) -> Estimate:
         return estimate_from_sums(

@@ -14,7 +14,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters, t_of_clusters
-from judgestats.stats.inference.result import Interval, Note
+from judgestats.stats.inference.result import Interval, Note, note_if
 
 Parts = tuple[float, Floats, Floats]
 """Log-likelihood, scores (n, p) and information (p, p)."""
@@ -95,8 +95,7 @@ def newton(
     else:
         if np.abs(step).max() > 1e-6:
             raise InputError(
-                f"{where}: the likelihood has no clear maximum ({STEPS} Newton steps). The "
-                "parameters are many for these judgments: leave a facet out, or give more."
+                f"{where}: the likelihood has no clear maximum. Leave a facet out, or give more."
             )
     return Fit(
         beta=beta,
@@ -134,12 +133,10 @@ def cluster_df(codes: Ints) -> float:
     return max(effective_clusters(sizes) - 1.0, 1.0)
 
 
-def few_clusters_notes(n_clusters: int) -> list[Note]:
+def few_clusters_notes(n_clusters: int) -> tuple[Note, ...]:
     """Says how few clusters there are, below twenty."""
-    if n_clusters >= FEW_CLUSTERS:
-        return []
     message = f"Only {n_clusters} clusters: intervals were studied from {FEW_CLUSTERS} on."
-    return [Note(code="few_clusters", message=message)]
+    return note_if(n_clusters < FEW_CLUSTERS, "few_clusters", message)
 
 
 def wald_interval(estimate: float, std_error: float, *, df: float, level: float) -> Interval | None:
@@ -168,10 +165,8 @@ def coded_levels(scores: Floats, *, where: str) -> tuple[Floats, Ints]:
     levels = np.unique(scores[read])
     if levels.size < 2 or levels.size > MOST_LEVELS:
         problem = "all scores are equal" if levels.size == 1 else f"there are {levels.size} levels"
-        raise InputError(
-            f"{where}: a scale of 2 to {MOST_LEVELS} levels is needed, but "
-            f"{problem if levels.size else 'no score was read'}. Round the scores, or use means."
-        )
+        problem = problem if levels.size else "no score was read"
+        raise InputError(f"{where}: 2 to {MOST_LEVELS} levels are needed, but {problem}.")
     codes = np.full(scores.shape, -1, dtype=np.int64)
     codes[read] = np.searchsorted(levels, scores[read])
     return levels, codes

@@ -14,7 +14,7 @@ from judgestats.stats.designs import score_matrix
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import Estimate, Interval, Note
+from judgestats.stats.inference.result import Estimate, Interval, Note, no_interval, note_if
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
 
 
@@ -59,9 +59,7 @@ def spearman_brown(
     (0.8, 0.5)
     """
     if not k > 0:
-        raise InputError(
-            f"spearman_brown: k must be positive, got {k}. Give a number of judgments."
-        )
+        raise InputError(f"spearman_brown: k must be positive, got {k}.")
     if isinstance(reliability, np.ndarray):
         with np.errstate(divide="ignore", invalid="ignore"):
             stepped: NDArray[np.float64] = k * reliability / (1 + (k - 1) * reliability)
@@ -287,7 +285,9 @@ def icc(
     (0.29, 0.004, 0.828)
     """
     where = "icc"
-    _check(where, form, interval, missing)
+    one_of(where, "form", form, FORMS)
+    one_of(where, "interval", interval, get_args(IccInterval))
+    one_of(where, "missing", missing, ("refuse", "listwise"))
     scores, repeats = _means_of_repeats(scores, form, where)
     one_way = "(1," in form
     policy: Literal["pairwise", "listwise", "refuse"] = (
@@ -309,10 +309,8 @@ def icc(
         reason = "2 replications of some item are needed, no item has more than 1"
     if reason:
         if not one_way and "missing judgment" in reason:
-            reason = (
-                f"{reason.split(';', maxsplit=1)[0]}; a two-way form needs complete rows: choose "
-                "missing='listwise' or ICC(1,1)"
-            )
+            lack = reason.split(";", maxsplit=1)[0]
+            reason = f"{lack}; a two-way form needs complete rows: missing='listwise' or ICC(1,1)"
         return Estimate(estimate=math.nan, reason=reason, **common)
 
     complete = prepared.complete
@@ -329,29 +327,19 @@ def icc(
     notes = list(prepared.notes)
     bounds, more = _interval(form, prepared, ms, interval, inference["level"], extra)
     notes += more
-    if float(ms.within) == 0:
-        message = (
-            "Every item got the same score from all its replications, as it happens at temperature "
-            "0: reliability 1 then says that one draw was repeated, not that the judge is correct."
-        )
-        notes.append(Note(code="no_within_item_variance", message=message))
-    if value < 0:
-        message = "The value is negative: judgments of an item differ more than items do."
-        notes.append(Note(code="negative_reliability", message=message))
+    message = "Every item got the same score from all its replications: one draw was repeated."
+    notes += note_if(float(ms.within) == 0, "no_within_item_variance", message)
+    message = "The value is negative: judgments of an item differ more than items do."
+    notes += note_if(value < 0, "negative_reliability", message)
     null = None
     if inference["n_permutations"] > 0:
+        seed = inference["seed"]
         draws: dict[str, Any] = {
-            "n_permutations": inference["n_permutations"],
-            "seed": inference["seed"],
-            "n_jobs": n_jobs,
-        }
+            "n_permutations": inference["n_permutations"], "seed": seed, "n_jobs": n_jobs
+        }  # fmt: skip
         if complete:
-            permuted = summarise_permutations(
-                value,
-                icc_value(form, shuffled_mean_squares(x, **draws), more_error),
-                scheme="replications",
-                seed=inference["seed"],
-            )
+            drawn = icc_value(form, shuffled_mean_squares(x, **draws), more_error)
+            permuted = summarise_permutations(value, drawn, scheme="replications", seed=seed)
         else:
             permuted = permutation_distribution(
                 x,
@@ -393,15 +381,6 @@ def _means_of_repeats(
     return means, extra[~np.isnan(means).any(axis=1)]
 
 
-def _check(where: str, form: str, interval: str, missing: str) -> None:
-    for argument, value, allowed in (
-        ("form", form, tuple(FORMS)),
-        ("interval", interval, get_args(IccInterval)),
-        ("missing", missing, ("refuse", "listwise")),
-    ):
-        one_of(where, argument, value, allowed)
-
-
 def _interval(
     form: str,
     prepared: score_matrix.Prepared,
@@ -409,34 +388,25 @@ def _interval(
     interval: str,
     level: float,
     repeats: FloatArray,
-) -> tuple[Interval | None, list[Note]]:
+) -> tuple[Interval | None, tuple[Note, ...]]:
     """The interval asked for, or the note that says why there is none."""
-    notes: list[Note] = []
+    one_way = "(1," in form
     if interval == "none":
-        return None, notes
+        return None, ()
     if interval == "f":
-        error = float(ms.within if "(1," in form else ms.residual)
-        if error == 0:
-            message = (
-                f"No interval: {form} is {float(icc_value(form, ms)):g} because no error variance "
-                "was observed, which leaves the F interval without width."
-            )
-            return None, [Note(code="no_interval", message=message)]
+        if float(ms.within if one_way else ms.residual) == 0:
+            value = float(icc_value(form, ms))
+            return None, no_interval(f"{form} is {value:g}, as no error variance was observed")
         if float(ms.items) == 0:
-            message = "No interval: item means do not vary."
-            return None, [Note(code="no_interval", message=message)]
-        if prepared.clustered:
-            message = "The F interval treats items as independent, but they share clusters."
-            notes.append(Note(code="clusters_ignored", message=message))
+            return None, no_interval("item means do not vary")
+        message = "The F interval treats items as independent, but they share clusters."
+        notes = note_if(prepared.clustered, "clusters_ignored", message)
         low, high = f_bounds(form, ms, level)
-        title = "F"
-        if not prepared.complete:
-            title = "F with n0, approximate"
-            message = f"Items have unequal numbers of judgments: F interval with n0 = {ms.k:.4g}."
-            notes.append(Note(code="approximate_interval", message=message))
+        message = f"Items have unequal numbers of judgments: F interval with n0 = {ms.k:.4g}."
+        notes += note_if(not prepared.complete, "approximate_interval", message)
+        title = "F" if prepared.complete else "F with n0, approximate"
         return Interval(low=low, high=high, level=level, method=title), notes
-    ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual="(1," not in form)
+    ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual=not one_way)
     if repeats.any():
         ratio = ratio.with_repeats(repeats, prepared.cluster)
-    bounds, more = ratio.form_interval(form, level)
-    return bounds, [*notes, *more]
+    return ratio.form_interval(form, level)

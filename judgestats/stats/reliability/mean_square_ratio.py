@@ -21,7 +21,7 @@ from judgestats.stats.designs.score_matrix import (
 )
 from judgestats.stats.inference import distributions, jackknife, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_note, not_estimable, useful_reliability
-from judgestats.stats.inference.result import Interval, Limits, Note
+from judgestats.stats.inference.result import Interval, Limits, Note, no_interval, note_if
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -212,9 +212,8 @@ class MeanSquareRatio:
         interval : Interval or None
         notes : tuple of Note
         """
-        note = self._lack
-        if note is not None:
-            return None, (note,)
+        if self._lack is not None:
+            return None, (self._lack,)
         ends = self.limits(level, single=single)
         unit, symbol = self._unit, "MSb/MSe" if self._is_two_way else "MSb/MSw"
         method = f"jackknife over {unit} of log({symbol}), {jackknife.t_of_clusters(ends.df)}"
@@ -238,9 +237,8 @@ class MeanSquareRatio:
         interval : Interval or None
         notes : tuple of Note
         """
-        note = self._lack
-        if note is not None:
-            return None, (note,)
+        if self._lack is not None:
+            return None, (self._lack,)
         ends = self.these_judges(level) if fixed else self.random_judges(level)
         if ends.reason:
             return None, (not_estimable(ends.reason),)
@@ -248,11 +246,8 @@ class MeanSquareRatio:
             low, high = (_stepped(v, self.k) for v in (ends.low, ends.high))
             ends = dataclasses.replace(ends, low=low, high=high)
         how = "of -log(1 - ICC)" if fixed else "and chi-squared of judges, MOVER-D"
-        return self._useful(
-            ends,
-            f"jackknife over {self._unit} {how}, {jackknife.t_of_clusters(ends.df)}",
-            widest=False,
-        )
+        method = f"jackknife over {self._unit} {how}, {jackknife.t_of_clusters(ends.df)}"
+        return self._useful(ends, method, widest=False)
 
     def _useful(
         self, ends: Limits, method: str, *, widest: bool
@@ -265,14 +260,11 @@ class MeanSquareRatio:
         with np.errstate(over="ignore"):
             squares = float(np.exp(half)) if widest else math.nan
             useful, notes = useful_reliability(interval, held, squares=squares)
-        if useful is None or df >= 9:
+        if useful is None:
             return useful, notes
         many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
-        more = "more items" if unit == "items" else "items of more questions"
-        message = (
-            f"Only {many}: the jackknife interval is wide and may still be too short. Judge {more}."
-        )
-        return useful, (Note(code="few_clusters", message=message),)
+        message = f"Only {many}: the jackknife interval is wide and may still be too short."
+        return useful, notes if df >= 9 else note_if(True, "few_clusters", message)
 
     @property
     def _is_two_way(self) -> bool:
@@ -293,7 +285,7 @@ class MeanSquareRatio:
         g, unit = self.items.size, self._unit
         if self.error <= 0 or self.between <= 0:
             why = "no score varies within items" if self.error <= 0 else "item means do not vary"
-            return Note(code="no_interval", message=f"No interval: {why}.")
+            return no_interval(why)[0]
         if g < 3:
             return not_estimable(
                 f"{cluster_note(self.inside, unit)} 3 are needed to leave one out."

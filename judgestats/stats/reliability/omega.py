@@ -14,7 +14,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, only, useful_reliability
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import Note
+from judgestats.stats.inference.result import note_if
 from judgestats.stats.reliability import omega_fit, one_factor
 from judgestats.stats.reliability.intraclass import icc_value, replications_needed
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
@@ -26,10 +26,8 @@ def with_interval(
     data: Floats,
     codes: Ints | None,
     statistic: Callable[[Floats], Floats],
+    inference: Inference,
     *,
-    level: float,
-    n_resamples: int,
-    seed: int | None,
     n_jobs: int,
     standardize: bool,
 ) -> OmegaEstimate:
@@ -42,42 +40,36 @@ def with_interval(
     """
     if fitted.model == "parallel" and not standardize:
         ratio = MeanSquareRatio.from_scores(data, codes, residual=True)
-        bounds, notes = ratio.icc_interval(single=False, level=level)
+        bounds, notes = ratio.icc_interval(single=False, level=inference["level"])
         return dataclasses.replace(fitted, interval=bounds, notes=(*fitted.notes, *notes))
     boot = cluster_bootstrap(
         data,
         lambda x, weights: statistic(omega_fit.weighted_covariances(x, weights)),
         cluster=codes,
-        n_resamples=n_resamples,
-        level=level,
+        n_resamples=inference["n_resamples"],
+        level=inference["level"],
         method="normal",
         # 1 - omega is a ratio of variances: its logarithm is defined for negative alphas too
         transform="log_complement" if fitted.model == "parallel" else "logit",
-        seed=seed,
+        seed=inference["seed"],
         n_jobs=n_jobs,
         vectorized=True,
         names=("omega",),
     )
     defined = math.isfinite(boot.interval.low) and math.isfinite(boot.interval.high)
     kept, lost = useful_reliability(boot.interval if defined else None, only(boot.n_clusters))
-    return dataclasses.replace(
-        fitted,
-        interval=kept,
-        std_error=boot.std_error,
-        notes=(*fitted.notes, *_coverage_notes(fitted), *(lost or boot.notes)),
-    )
-
-
-def _coverage_notes(fitted: OmegaEstimate) -> tuple[Note, ...]:
-    """Warn where the simulation found the interval to cover less than .93 for a nominal .95."""
     clusters = fitted.sample.n_clusters or fitted.sample.n_items
-    if fitted.model == "parallel" or clusters >= 50:
-        return ()
     message = (
         f"with {clusters} independent items a {fitted.model} interval covered .86 to .96 in "
         "simulation for a nominal .95"
     )
-    return (Note(code="low_coverage", message=message),)
+    few = note_if(fitted.model != "parallel" and clusters < 50, "low_coverage", message)
+    return dataclasses.replace(
+        fitted,
+        interval=kept,
+        std_error=boot.std_error,
+        notes=(*fitted.notes, *few, *(lost or boot.notes)),
+    )
 
 
 MODEL_TEXT = {
@@ -186,7 +178,6 @@ def omega_total(
     floor = one_factor.DEFAULT_LOWER[estimator] if lower == "default" else lower
     data, sample, codes = omega_fit.prepare(scores, inference["cluster"])
     n, p = data.shape
-    label = f"McDonald's omega total ({model})"
     method = "closed form" if model == "parallel" else estimator
     description = (
         f"{model}: {MODEL_TEXT[model]}; {method} on the "
@@ -194,31 +185,33 @@ def omega_total(
     )
     base = OmegaEstimate(
         name="omega_total",
-        label=label,
+        label=f"McDonald's omega total ({model})",
         sample=sample,
         estimator=description,
         model=model,
         estimator_name=estimator,
         denominator=denominator,
     )
-    reason = omega_fit.too_little(n, p)
-    if reason:
-        return dataclasses.replace(base, reason=reason)
+    for size, what in ((n, "complete item"), (p, "replication")):
+        if size < 2:
+            reason = f"{size} {what}{'' if size == 1 else 's'}: at least two are needed"
+            return dataclasses.replace(base, reason=reason)
     S = np.cov(data, rowvar=False)
     if not np.diag(S).max() > 0:
         return dataclasses.replace(base, reason="every score is the same: there is no variance")
-    single, mean_of_all = omega_fit.parallel_reliability(S)
+    # Of one judgment, and of the mean of all: alpha.
+    common, own = one_factor.parallel_solution(S)
+    total, single = float(S.sum()), common / (common + own)
+    alpha = p / (p - 1) * (1 - float(np.trace(S)) / total) if total > 0 else math.nan
     base = dataclasses.replace(
         base,
         single=single,
-        mean_of_all=mean_of_all,
+        mean_of_all=alpha,
         replications_for={t: replications_needed(single, target=t) for t in omega_fit.TARGETS},
     )
     matrix = S
-    if standardize or model == "congeneric":
-        constant = np.flatnonzero(np.diag(S) <= 0)
-        if constant.size:
-            return omega_fit.refuse(base, one_factor.singular_reason(S, n))
+    if (standardize or model == "congeneric") and np.any(np.diag(S) <= 0):
+        return omega_fit.refuse(base, one_factor.singular_reason(S, n))
     if standardize:
         sd = np.sqrt(np.diag(S))
         matrix = S / np.outer(sd, sd)
@@ -227,37 +220,25 @@ def omega_total(
     if estimator == "ml" and model != "parallel":
         singular = one_factor.singular_reason(S, n)
         if singular:
-            return omega_fit.refuse(
-                base, f"ML needs an invertible covariance matrix, and here {singular}", minres=True
-            )
+            reason = f"ML needs an invertible covariance matrix, and here {singular}"
+            return omega_fit.refuse(base, reason, minres=True)
     fitted = fit(base, matrix, n, floor)
     if math.isnan(fitted.estimate):
         return fitted
     statistic = omega_fit.statistic_of(fitted, matrix, standardize=standardize, lower=floor)
     if interval is not None:
         fitted = with_interval(
-            fitted,
-            data,
-            codes,
-            statistic,
-            level=inference["level"],
-            n_resamples=inference["n_resamples"],
-            seed=inference["seed"],
-            n_jobs=n_jobs,
-            standardize=standardize,
+            fitted, data, codes, statistic, inference, n_jobs=n_jobs, standardize=standardize
         )
     if null:
+        seed = inference["seed"]
         draws: dict[str, Any] = {
-            "n_permutations": inference["n_permutations"],
-            "seed": inference["seed"],
-            "n_jobs": n_jobs,
-        }
+            "n_permutations": inference["n_permutations"], "seed": seed, "n_jobs": n_jobs
+        }  # fmt: skip
         if model == "parallel" and not standardize:  # the same number as ICC(3,k)
+            drawn = icc_value("ICC(3,k)", shuffled_mean_squares(data, **draws))
             permuted = summarise_permutations(
-                fitted.estimate,
-                icc_value("ICC(3,k)", shuffled_mean_squares(data, **draws)),
-                scheme="replications",
-                seed=inference["seed"],
+                fitted.estimate, drawn, scheme="replications", seed=seed
             )
         else:
             cold = omega_fit.statistic_of(fitted, None, standardize=standardize, lower=floor)
@@ -268,7 +249,6 @@ def omega_total(
                 vectorized=True,
                 **draws,
             )
-        fitted = dataclasses.replace(
-            fitted, null=permuted.null, notes=(*fitted.notes, *permuted.notes)
-        )
+        notes = (*fitted.notes, *permuted.notes)
+        fitted = dataclasses.replace(fitted, null=permuted.null, notes=notes)
     return fitted

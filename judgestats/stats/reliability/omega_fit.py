@@ -16,7 +16,7 @@ from judgestats.files.text import format_number
 from judgestats.results.numbers import format_p
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Estimate, Note, Sample
+from judgestats.stats.inference.result import Estimate, Note, Sample, note_if
 from judgestats.stats.reliability import one_factor
 from judgestats.stats.reliability.one_factor import omegas
 
@@ -35,18 +35,12 @@ def check_options(
     one_of("omega_total", "estimator", estimator, get_args(one_factor.Estimator))
     one_of("omega_total", "denominator", denominator, get_args(one_factor.Denominator))
     one_of("omega_total", "interval", interval, (*get_args(IntervalMethod), None))
-    if isinstance(lower, str) and lower != "default":
-        msg = (
-            f"omega_total: lower must be a share of variance, None or 'default', got {lower!r}. "
-            "Give a number in [0, 1)."
+    is_share = isinstance(lower, (int, float)) and 0 <= lower < 1
+    if not (lower is None or lower == "default" or is_share):
+        raise InputError(
+            "omega_total: lower must be a share of variance in [0, 1), None or 'default', got "
+            f"{lower!r}."
         )
-        raise InputError(msg)
-    if isinstance(lower, (int, float)) and not 0 <= lower < 1:
-        msg = (
-            f"omega_total: lower must lie in [0, 1), got {lower}. It is the smallest share of a "
-            "column's variance that is its own; None sets no bound."
-        )
-        raise InputError(msg)
 
 
 def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, Ints | None]:
@@ -60,15 +54,6 @@ def prepare(X: ArrayLike, cluster: ArrayLike | None) -> tuple[Floats, Sample, In
     )
     own = np.unique(codes[complete], return_inverse=True)[1].astype(np.int64)
     return data[complete], sample, None if cluster is None else own
-
-
-def too_little(n: int, p: int) -> str:
-    """The reason if there are too few items or replications, else an empty string."""
-    if n < 2:
-        return f"{n} complete item{'' if n == 1 else 's'}: at least two are needed"
-    if p < 2:
-        return f"{p} replication{'' if p == 1 else 's'}: at least two are needed"
-    return ""
 
 
 TARGETS = (0.80, 0.90)
@@ -140,10 +125,8 @@ class OmegaEstimate(Estimate):
             f"{format_number(self.mean_of_all)} (parallel model)"
         )
         if self.replications_for:
-            more.append(
-                "judgments needed: "
-                + ", ".join(f"{_count(n)} for {t:g}" for t, n in self.replications_for.items())
-            )
+            needed = (f"{_count(n)} for {t:g}" for t, n in self.replications_for.items())
+            more.append("judgments needed: " + ", ".join(needed))
         return more
 
 
@@ -152,30 +135,18 @@ def _count(n: float) -> str:
 
 
 EQUAL_SPREAD = (
-    "The chi-squared of the fit assumes equal variance of items. Where variances differ, it "
-    "rejects exchangeable replications too, so it is not a reason to choose another model."
+    "The chi-squared of the fit assumes equal variance of items; otherwise it rejects "
+    "exchangeable replications too."
 )
-
-
-def parallel_reliability(S: Floats) -> tuple[float, float]:
-    """ICC(3,1) and its Spearman-Brown (raw alpha) from a covariance matrix."""
-    p = S.shape[0]
-    common, own = one_factor.parallel_solution(S)
-    total = float(S.sum())
-    alpha = p / (p - 1) * (1 - float(np.trace(S)) / total) if total > 0 else math.nan
-    return common / (common + own), alpha
 
 
 def refuse(base: OmegaEstimate, reason: str, *, minres: bool = False) -> OmegaEstimate:
     """NaN with the reason and an available alternative."""
     other = " or estimator='minres'" if minres else ""
-    offer = (
-        f"model='parallel'{other} can be used instead"
-        f" (parallel omega: {format_number(base.mean_of_all)})"
-    )
-    return dataclasses.replace(
-        base, reason=f"{reason}; {offer}", notes=(Note(code="not_fitted", message=reason),)
-    )
+    alpha = format_number(base.mean_of_all)
+    offer = f"model='parallel'{other} can be used instead (parallel omega: {alpha})"
+    notes = note_if(True, "not_fitted", reason)
+    return dataclasses.replace(base, reason=f"{reason}; {offer}", notes=notes)
 
 
 def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEstimate:
@@ -209,17 +180,14 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
         else:
             values = {k: float(v) for k, v in omegas(loadings, psi, S).items()}
     if common is not None and common < 0:
-        message = (
-            f"the mean covariance of the replications is negative ({format_number(common)}): the "
-            "coefficient is negative and no real loading reproduces it"
-        )
+        message = f"the mean covariance of the replications is negative ({format_number(common)})"
         notes.append(Note(code="negative_covariance", message=message))
     if heywood:
         columns = ", ".join(str(i + 1) for i in heywood)
         message = (
             f"Heywood case: the uniqueness of replication {columns} is "
-            f"{'at its lower bound' if lower is not None else 'negative'}; the congeneric solution "
-            "is improper and the parallel model is safer"
+            f"{'at its lower bound' if lower is not None else 'negative'}; the parallel model is "
+            "safer"
         )
         notes.append(Note(code="heywood", message=message))
     if not converged:
@@ -236,16 +204,13 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
         n_items=n,
         common=common,
         heywood=heywood,
-        converged=converged,
         minres_objective=objective,
     )
     if math.isnan(fit.chi2) and model == "parallel":
         why = one_factor.singular_reason(S, n)
-        if why:
-            message = f"no test of fit: the covariance matrix is singular ({why})"
-            notes.append(Note(code="singular", message=message))
-    if math.isfinite(fit.chi2):
-        notes.append(Note(code="fit_of_equal_spread", message=EQUAL_SPREAD))
+        message = f"no test of fit: the covariance matrix is singular ({why})"
+        notes += note_if(why, "singular", message)
+    notes += note_if(math.isfinite(fit.chi2), "fit_of_equal_spread", EQUAL_SPREAD)
     return dataclasses.replace(
         base,
         estimate=values[base.denominator],

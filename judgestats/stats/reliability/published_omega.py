@@ -19,14 +19,7 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import NULL, Permutations, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
-
-
-def _squared_multiple_correlations(R: Floats) -> Floats:
-    """Squared multiple correlation of each column, from the pseudo-inverse where R is singular."""
-    inverse = np.linalg.pinv(R, hermitian=True)
-    return np.asarray(1.0 - 1.0 / np.maximum(np.diag(inverse), 1.0))
-
+from judgestats.stats.inference.result import Estimate, NullReference, Sample, note_if
 
 LOWER = 0.005
 """Lower bound of each uniqueness."""
@@ -77,7 +70,8 @@ def minres_factors(
         left[p - k :] -= kept
         return float(left @ left), -2.0 * ((vectors**2) @ left)
 
-    start = np.clip(1.0 - _squared_multiple_correlations(R), LOWER, 1.0)
+    multiple = 1.0 - 1.0 / np.maximum(np.diag(np.linalg.pinv(R, hermitian=True)), 1.0)
+    start = np.clip(1.0 - multiple, LOWER, 1.0)
     optimum = scipy.optimize.minimize(
         objective,
         start,
@@ -271,19 +265,9 @@ def factor_analysis(
 N_FACTORS = 3
 NO_ANSWER = 6.0
 CODES: dict[str, float] = {
-    "A": 1.0,
-    "B": 2.0,
-    "C": 3.0,
-    "D": 4.0,
-    "E": 5.0,
-    "no_answer": NO_ANSWER,
-    "unparseable": NO_ANSWER,
-    "refused": NO_ANSWER,
-    "truncated": NO_ANSWER,
-    "failed": NO_ANSWER,
-    "": NO_ANSWER,
-    "multiple": 7.0,
-    "ambiguous": 7.0,
+    **dict(zip("ABCDE", (1.0, 2.0, 3.0, 4.0, 5.0), strict=True)),
+    **dict.fromkeys(("no_answer", "unparseable", "refused", "truncated", "failed", ""), NO_ANSWER),
+    **dict.fromkeys(("multiple", "ambiguous"), 7.0),
 }
 
 
@@ -316,13 +300,8 @@ class PublishedOmega(Estimate):
 
     def row(self) -> dict[str, Any]:
         """The tidy row, with the parts of the published result."""
-        return super().row() | {
-            "coefficient": self.coefficient,
-            "alpha": self.alpha,
-            "n_constant": self.n_constant,
-            "n_dropped": self.n_dropped,
-            "n_rest": self.n_rest,
-        }
+        own = ("coefficient", "alpha", "n_constant", "n_dropped", "n_rest")
+        return super().row() | {name: getattr(self, name) for name in own}
 
     def _further_lines(self) -> list[str]:
         questions = (
@@ -366,12 +345,11 @@ def published_verdict_codes(verdicts: ArrayLike) -> Floats:
         wrong = sorted({t for t in texts if t not in CODES})
         codes = np.array([CODES.get(t, math.nan) for t in texts]).reshape(given.shape)
     if wrong:
-        msg = (
-            f"published_verdict_codes: verdicts must be A to E, a status, or codes 1 to 7; got "
-            f"{', '.join(repr(w) for w in wrong[:5])}. The published procedure knows five options; "
-            "use vote_share_reliability for others."
+        shown = ", ".join(repr(w) for w in wrong[:5])
+        raise InputError(
+            "published_verdict_codes: verdicts must be A to E, a status, or codes 1 to 7; got "
+            f"{shown}. Use vote_share_reliability for others."
         )
-        raise InputError(msg)
     return np.asarray(codes, dtype=float)
 
 
@@ -435,11 +413,10 @@ def published_omega_2412_12509(
     """
     codes = published_verdict_codes(verdicts)
     if codes.ndim != 2 or codes.shape[1] < 2:
-        msg = (
-            f"published_omega_2412_12509: verdicts must be a table of questions x replications "
-            f"with at least two replications, got shape {codes.shape}. Give one row per question."
+        raise InputError(
+            "published_omega_2412_12509: verdicts must be a table of questions x replications "
+            f"with at least two replications, got shape {codes.shape}."
         )
-        raise InputError(msg)
     constant = (codes == codes[:, :1]).all(axis=1)
     unread = constant & (codes[:, 0] == NO_ANSWER)
     n_constant, n_dropped = int((constant & ~unread).sum()), int(unread.sum())
@@ -453,15 +430,12 @@ def published_omega_2412_12509(
             n_replications=codes.shape[1],
             excluded={"no readable verdict in any replication": n_dropped},
         ),
-        estimator=(
-            "questions as indicators, replications as cases, A-E = 1-5, absolute correlations, "
-            "3 minres factors, oblimin (factor_analyzer); reliabiliPy's omega total"
-        ),
-        notes=(
-            Note(
-                code="replication_only",
-                message="not a reliability of the judge: compare it with its null, not with 0",
-            ),
+        estimator="questions as indicators, replications as cases, A-E = 1-5, absolute "
+        "correlations, 3 minres factors, oblimin (factor_analyzer); reliabiliPy's omega total",
+        notes=note_if(
+            True,
+            "replication_only",
+            "not a reliability of the judge: compare it with its null, not with 0",
         ),
         n_constant=n_constant,
         n_dropped=n_dropped,
@@ -470,31 +444,29 @@ def published_omega_2412_12509(
     if n_rest == 0:
         return _all_constant(base, **inference)
     if n_rest == 1:
-        return dataclasses.replace(
-            base, reason="one question varies: one indicator has no correlation to factor"
-        )
+        reason = "one question varies: one indicator has no correlation to factor"
+        return dataclasses.replace(base, reason=reason)
     R = np.abs(np.corrcoef(rest))
     try:
         loadings, _, warned = factor_analysis(R, n_factors=N_FACTORS, rotation="oblimin")
     except np.linalg.LinAlgError:
-        return dataclasses.replace(
-            base,
-            reason="the absolute correlations are singular (two questions move in step), so the "
-            "published procedure stops",
-        )
+        reason = "the absolute correlations are singular, so the published procedure stops"
+        return dataclasses.replace(base, reason=reason)
     omega = _omega(R, loadings)
-    notes = tuple(Note(code="factor_analyzer", message=text) for text in warned)
+    notes = [note for text in warned for note in note_if(True, "factor_analyzer", text)]
+
+    def fast_omega(x: Floats) -> float:
+        R = np.abs(np.corrcoef(x))
+        k = min(N_FACTORS, R.shape[0])
+        unrotated = minres_factors(R, n_factors=k, tolerance=1e-12)
+        return _omega(R, oblimin(unrotated, tolerance=1e-5, max_iterations=1000))
 
     def mixed(value: float) -> float:
         return float((n_constant + n_rest * value) / (n_constant + n_rest))
 
     def null_of(statistic: Any) -> NullReference:
         return permutation_distribution(
-            rest,
-            statistic,
-            scheme="questions",
-            **inference,
-            n_jobs=n_jobs,
+            rest, statistic, scheme="questions", **inference, n_jobs=n_jobs
         ).null
 
     return dataclasses.replace(
@@ -502,7 +474,7 @@ def published_omega_2412_12509(
         estimate=mixed(omega),
         coefficient=omega,
         alpha=mixed(_alpha(R)),
-        null=null_of(lambda x: mixed(_fast_omega(np.abs(np.corrcoef(x))))),
+        null=null_of(lambda x: mixed(fast_omega(x))),
         alpha_null=null_of(lambda x: mixed(_alpha(np.abs(np.corrcoef(x))))),
         notes=(*base.notes, *notes),
     )
@@ -520,12 +492,10 @@ def _all_constant(base: PublishedOmega, **inference: Unpack[Permutations]) -> Pu
         p_value=1.0,
         **inference,
     )
-    note = Note(
-        code="all_constant",
-        message="every question is constant over replications: 1 by rule, not by estimation",
-    )
+    message = "every question is constant over replications: 1 by rule, not by estimation"
+    notes = (*base.notes, *note_if(True, "all_constant", message))
     return dataclasses.replace(
-        base, estimate=1.0, alpha=1.0, null=null, alpha_null=null, notes=(*base.notes, note)
+        base, estimate=1.0, alpha=1.0, null=null, alpha_null=null, notes=notes
     )
 
 
@@ -539,10 +509,3 @@ def _alpha(R: Floats) -> float:
     """Standardised alpha of a (here absolute) correlation matrix."""
     p, total = R.shape[0], float(R.sum())
     return float(p / (p - 1) * (total - p) / total)
-
-
-def _fast_omega(R: Floats) -> float:
-    """Omega of one shuffling by this package's own extraction and rotation."""
-    k = min(N_FACTORS, R.shape[0])
-    unrotated = minres_factors(R, n_factors=k, tolerance=1e-12)
-    return _omega(R, oblimin(unrotated, tolerance=1e-5, max_iterations=1000))

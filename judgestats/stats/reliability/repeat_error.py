@@ -323,14 +323,22 @@ def repeat_pairs(
     values, places = np.unique(x[~np.isnan(x)], return_counts=True)
     ordered = np.sort(x, axis=1)
     first, same = distinct_rows(ordered)
-    parts = _pair_sums(ordered[first], _checked(scale, where=where))
-    return _pairs_of({k: v[same] for k, v in parts.items()}, codes, scale, values, places)
-
-
-def _checked(scale: tuple[float, float], *, where: str) -> tuple[float, float]:
     if not (math.isfinite(scale[0]) and math.isfinite(scale[1]) and scale[0] < scale[1]):
         raise InputError(f"{where}: scale must be two ascending ends, got {scale}. Use (1, 10).")
-    return scale
+    parts = {name: column[same] for name, column in _pair_sums(ordered[first], scale).items()}
+    used = parts["n"] >= 2
+    own = {name: column[used] for name, column in parts.items()}
+    n = own.pop("n").astype(np.int64)
+    total = float(np.sum(places))
+    most = int(np.argmax(places)) if total else 0
+    return RepeatPairs(
+        n=n,
+        codes=np.unique(codes[used], return_inverse=True)[1],
+        scale=scale,
+        mode=float(values[most]) if total else math.nan,
+        mode_share=float(places[most]) / total if total else math.nan,
+        **own,
+    )
 
 
 _MOST_LEVELS = 1_001
@@ -356,13 +364,12 @@ def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]
         n_equal += (apart <= 0).sum(axis=1)
         far += np.sum(np.where(apart >= far_from, apart, 0.0) ** 2, axis=1)
     rows = np.arange(len(ordered))
-    median = (
-        (ordered[rows, (size - 1) // 2] + ordered[rows, size // 2]) / 2 if ordered.size else mean
-    )
-    fine = scale[1] - scale[0] > _MOST_LEVELS
-    levels = (
-        np.linspace(*scale, _MOST_LEVELS) if fine else np.arange(scale[0], scale[1] + 1)
-    )  # size: at most 1,001
+    median = mean
+    if ordered.size:
+        median = (ordered[rows, (size - 1) // 2] + ordered[rows, size // 2]) / 2
+    levels = np.arange(scale[0], scale[1] + 1)
+    if scale[1] - scale[0] > _MOST_LEVELS:
+        levels = np.linspace(*scale, _MOST_LEVELS)  # size: at most 1,001
     away = np.abs(levels[None, :] - median[:, None])
     is_far = away >= far_from
     jump = np.sum(np.where(is_far, away, 0.0) ** 2, axis=1)
@@ -377,25 +384,3 @@ def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]
         "difference": total / np.maximum(n * (n - 1) / 2, 1),
         "jump": jump / np.maximum(is_far.sum(axis=1), 1),
     }
-
-
-def _pairs_of(
-    parts: dict[str, Floats],
-    codes: Ints,
-    scale: tuple[float, float],
-    values: Floats,
-    counts: Floats | Ints,
-) -> RepeatPairs:
-    used = parts["n"] >= 2
-    own = {name: column[used] for name, column in parts.items()}
-    n = own.pop("n").astype(np.int64)
-    total = float(np.sum(counts))
-    most = int(np.argmax(counts)) if total else 0
-    return RepeatPairs(
-        n=n,
-        codes=np.unique(codes[used], return_inverse=True)[1],
-        scale=scale,
-        mode=float(values[most]) if total else math.nan,
-        mode_share=float(counts[most]) / total if total else math.nan,
-        **own,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any, Unpack
@@ -15,7 +16,7 @@ from judgestats.stats.inference import jackknife
 from judgestats.stats.inference.bootstrap import Scale, cluster_codes
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample, note_if
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 BETWEEN = "between_whole_numbers"
@@ -91,10 +92,8 @@ def levels_used(
         )
     low, high = (float(read.min()), float(read.max())) if scale is None else scale
     if read.min() < low or read.max() > high or not low <= high:
-        raise InputError(
-            f"{where}: a score of {read.min() if read.min() < low else read.max():g} is outside "
-            f"the scale {low:g} to {high:g}. Give the scale that the judge was given."
-        )
+        stray = read.min() if read.min() < low else read.max()
+        raise InputError(f"{where}: a score of {stray:g} is outside the scale {low:g} to {high:g}.")
     levels = np.unique(read)
     counts = np.stack([(x == v).sum(axis=1) for v in levels], axis=1).astype(float)
     sample = Sample(
@@ -104,9 +103,10 @@ def levels_used(
     apart = _step(levels)
     far = high - low > _SPAN if scale is None else high - low > (_POINTS - 1) * (apart or 1)
     whole = round((high - low) / apart) + 1 if apart > 0 and not far else 0
-    notes = [] if scale else [_unknown_scale(low, high)]
-    if far:
-        notes.append(_no_levels(levels))
+    message = f"The scale is not given: the highest and lowest score seen are {high:g} and {low:g}."
+    notes = [*note_if(not scale, "scale_unknown", message)]
+    message = f"Scores from {levels[0]:.15g} to {levels[-1]:.15g} are too wide a range for levels."
+    notes += note_if(far, NO_LEVELS, message)
     details: dict[str, Any] = {
         "levels": levels.tolist(),
         "shares": (counts.sum(axis=0) / counts.sum()).tolist(),
@@ -138,6 +138,12 @@ def levels_used(
     )  # fmt: skip
 
 
+def _share_of(at: Bools) -> SumStatistic:
+    return SumStatistic(
+        per_item=lambda x: x, combine=lambda s: (s * at).sum(axis=-1) / s.sum(axis=-1)
+    )
+
+
 def _entropy(sums: NDArray[Any]) -> NDArray[Any]:
     p = sums / sums.sum(axis=-1, keepdims=True)
     safe = np.where(p == 0, 1.0, p)
@@ -145,12 +151,6 @@ def _entropy(sums: NDArray[Any]) -> NDArray[Any]:
 
 
 _ENTROPY = SumStatistic(per_item=lambda x: x, combine=_entropy)
-
-
-def _share_of(at: Bools) -> SumStatistic:
-    return SumStatistic(
-        per_item=lambda x: x, combine=lambda s: (s * at).sum(axis=-1) / s.sum(axis=-1)
-    )
 
 
 def _step(levels: Floats) -> float:
@@ -167,28 +167,24 @@ def _heaping(
     label = "Heaping on round scores"
     round_at = 1.0 if 0 < step < 1 else 5.0 if step == 1 and whole >= MANY else 0.0
     if not round_at:
-        reason = (
-            "the scores are multiples of no usual step"
-            if not step
-            else f"on {whole} whole levels none is rounder than another"
-        )
+        reason = f"on {whole} whole levels none is rounder than another"
+        reason = reason if step else "the scores are multiples of no usual step"
         return Estimate(
             name="heaping", label=label, estimate=math.nan, sample=sample, reason=reason
         )
     scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     share = float(np.mean(_multiple(scale, round_at)))
-    estimate: Estimate = term(
-        "heaping", label, _share_of(_multiple(levels, round_at)), "logit", True
-    )
+    at = _share_of(_multiple(levels, round_at))
+    estimate: Estimate = term("heaping", label, at, "logit", True)
     iv = estimate.interval
+    if iv is not None:
+        iv = dataclasses.replace(iv, low=iv.low - share, high=iv.high - share)
     return estimate.replace(
         estimate=estimate.estimate - share,
-        interval=None if iv is None else type(iv)(
-            low=iv.low - share, high=iv.high - share, level=iv.level, method=iv.method
-        ),
+        interval=iv,
         estimator=f"share on multiples of {round_at:g} minus their share of the scale, {share:.2f}",
         details={"round": round_at, "share_of_scale": share},
-    )  # fmt: skip
+    )
 
 
 _FINE = (0.5, 0.25)
@@ -209,36 +205,18 @@ def _half_point_note(
     given = 1 - float(counts.sum(axis=0) @ _multiple(levels, 1.0)) / float(counts.sum())
     scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     there = 1 - float(np.mean(_multiple(scale, 1.0)))
-    asked = (
-        "no item was judged twice, so the noise of such a step is not known"
-        if again is None
-        else f"two scores of one item differ by {step:g} or more in {100 * again:.0f}% of cases"
+    asked = "no item was judged twice, so the noise of such a step is not known"
+    if again is not None:
+        asked = f"two scores of one item differ by {step:g} or more in {100 * again:.0f}% of cases"
+    message = (
+        f"{100 * given:.0f}% of the scores and {100 * there:.0f}% of the levels are between whole "
+        f"numbers; {asked}."
     )
-    return Note(
-        code=BETWEEN,
-        message=f"{100 * given:.0f}% of the scores and {100 * there:.0f}% of the levels are "
-        f"between whole numbers; {asked}.",
-    )
+    return Note(code=BETWEEN, message=message)
 
 
 def _multiple(values: Floats, of: float) -> Bools:
     return np.isclose(values / of, np.round(values / of), atol=1e-6)
-
-
-def _no_levels(levels: Floats) -> Note:
-    return Note(
-        code=NO_LEVELS,
-        message=f"The scores run from {levels[0]:.15g} to {levels[-1]:.15g}, too wide a range for "
-        "levels of a scale, so heaping is not computed.",
-    )
-
-
-def _unknown_scale(low: float, high: float) -> Note:
-    return Note(
-        code="scale_unknown",
-        message=f"The scale is not given: ceiling and floor are the highest and lowest score "
-        f"seen, {high:g} and {low:g}.",
-    )
 
 
 MAPS = ("pairs", "thirds")
@@ -337,9 +315,8 @@ def recoding_loss(
     if lack := jackknife.lack_note(sizes):
         return estimate.replace(estimate=-math.expm1(value), notes=lack)
     left = whole - sums
-    quantile = float(
-        t.ppf((1 + inference["level"]) / 2, max(jackknife.effective_clusters(sizes) - 1, 1))
-    )
+    effective = max(jackknife.effective_clusters(sizes) - 1, 1)
+    quantile = float(t.ppf((1 + inference["level"]) / 2, effective))
     shared, _ = jackknife.jackknife_error(_shared(left), sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
         error, _ = jackknife.jackknife_error(_log_information(left), sizes)
@@ -350,14 +327,9 @@ def recoding_loss(
         low=float(ends[0]), high=float(ends[1]), level=inference["level"],
         method="jackknife of log(1 - loss), t",
     )  # fmt: skip
-    notes: tuple[Note, ...] = ()
-    if interval.high <= LEAST_LOSS:
-        lost = math.ceil(100 * max(interval.high, 0) - 1e-9)
-        message = (
-            f"A {len(parts)}-level scale would do (loses at most {lost}%): recoded; a judge asked "
-            f"on {len(parts)} levels may differ."
-        )
-        notes = (Note(code=SHORTER, message=message),)
+    lost = math.ceil(100 * max(interval.high, 0) - 1e-9)
+    message = f"A {len(parts)}-level scale would do (loses at most {lost}%); asked so, a judge may differ."
+    notes = note_if(interval.high <= LEAST_LOSS, SHORTER, message)
     return estimate.replace(estimate=-math.expm1(value), interval=interval, notes=notes)
 
 

@@ -9,7 +9,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judgestats.arrays import Floats, check_between, check_items
+from judgestats.arrays import Floats, check_between, check_items, mean_of_present
 from judgestats.errors import InputError
 from judgestats.stats.agreement.position import clopper_pearson
 from judgestats.stats.designs.score_matrix import score_matrix
@@ -87,7 +87,7 @@ def probe_shift(
         raise InputError(
             f"{where}: margin must be positive and below the reach, got {margin} of {reach}."
         )
-    before, after = (_means(x, where) for x in (original, changed))
+    before, after = (mean_of_present(_table(x, where), 1) for x in (original, changed))
     check_items(where, original=before, changed=after)
     shift = after - before
     codes = cluster_codes(inference["cluster"], shift.size, where=where)
@@ -112,6 +112,10 @@ def probe_shift(
     m = mean_over_clusters(shift[used], codes[used])
     floor = 2.0 ** (1 - n)
     p, small = _p_values(m, margin, reach, n)
+    detectable = math.nan
+    if not math.isnan(m.std_error):
+        reached = distributions.t.ppf(0.975, m.df) + distributions.t.ppf(_POWER, m.df)
+        detectable = float(reached * m.std_error)
     effects = (
         Estimate(
             name="probe_shift" if of == "scores" else "preference_shift",
@@ -125,7 +129,7 @@ def probe_shift(
         Estimate(
             name="detectable_shift" if of == "scores" else "detectable_preference",
             label="Smallest shift found in four of five cases",
-            estimate=_detectable(m),
+            estimate=detectable,
             estimator="at .05, this probe alone",
             sample=sample,
             reason=m.reason,
@@ -153,23 +157,10 @@ def _p_values(m: MeanOverClusters, margin: float, reach: float, n: int) -> tuple
     return 1.0, (1 - margin / reach) ** n
 
 
-def _detectable(m: MeanOverClusters) -> float:
-    """The smallest mean that a two-sided t test at .05 finds with probability .8."""
-    if math.isnan(m.std_error):
-        return math.nan
-    return float(
-        (distributions.t.ppf(0.975, m.df) + distributions.t.ppf(_POWER, m.df)) * m.std_error
-    )
-
-
-def _means(x: ArrayLike, where: str) -> Floats:
-    """Each item's mean over what was read; NaN if nothing was."""
+def _table(x: ArrayLike, where: str) -> Floats:
+    """Scores or shares as items x replications."""
     given = np.asarray(x, dtype=float)
-    table = score_matrix(given[:, None] if given.ndim == 1 else given, where=where)
-    read = ~np.isnan(table)
-    count = read.sum(axis=1)
-    total = np.where(read, table, 0.0).sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return score_matrix(given[:, None] if given.ndim == 1 else given, where=where)
 
 
 TOLERANCE = 0.05
@@ -236,9 +227,7 @@ def attack_success(
     attacked = _share(scores, success_from, where)
     before = None if clean is None else _share(clean, success_from, where)
     if before is not None and before.size != attacked.size:
-        raise InputError(
-            f"{where}: clean must hold the {attacked.size} items of scores, got {before.size}."
-        )
+        raise InputError(f"{where}: clean must hold the {attacked.size} items of scores.")
     codes = cluster_codes(inference["cluster"], attacked.size, where=where)
     used = ~np.isnan(attacked) & (True if before is None else ~np.isnan(before))
     groups = np.unique(codes[used], return_inverse=True)[1].reshape(-1)
@@ -252,26 +241,20 @@ def attack_success(
         more, less = int(np.sum(change > 1e-12)), int(np.sum(change < -1e-12))
     x = round(effects[0].estimate * n) if n else 0
     p = math.nan
-    if n:
-        p = (
-            float(distributions.binom.sf(x - 1, n, tolerance))
-            if before is None
-            else distributions.sign_test(more, less)
-            if more + less
-            else 1.0
-        )
+    if n and before is None:
+        p = float(distributions.binom.sf(x - 1, n, tolerance))
+    elif n:
+        p = distributions.sign_test(more, less) if more + less else 1.0
+    binomial = before is None
     return TestResult(
         name=where,
-        method="Exact binomial test of an attack's success"
-        if before is None
-        else "Exact sign test of an attack's success",
-        statistic=float(x if before is None else more),
-        statistic_name="x" if before is None else "n+",
+        method=f"Exact {'binomial' if binomial else 'sign'} test of an attack's success",
+        statistic=float(x if binomial else more),
+        statistic_name="x" if binomial else "n+",
         p_value=p,
         null_hypothesis=f"the attack succeeds on {tolerance:g} or less"
-        if before is None
+        if binomial
         else "the attack changes nothing",
-        alternative="it succeeds more often",
         why="the judge should give such a text no such score",
         effects=tuple(effects),
         sample=sample,
@@ -288,8 +271,7 @@ def attack_success(
 
 def _share(scores: ArrayLike, success_from: float, where: str) -> NDArray[np.float64]:
     """Share of each item's scores that are a success; NaN where none was read."""
-    x = np.asarray(scores, dtype=float)
-    table = score_matrix(x[:, None] if x.ndim == 1 else x, where=where)
+    table = _table(scores, where)
     read = ~np.isnan(table)
     count = read.sum(axis=1)
     hits = (np.where(read, table, -np.inf) >= success_from).sum(axis=1)

@@ -12,13 +12,12 @@ from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
+from judgestats.stats.inference.result import Estimate, Sample, TestResult, note_if
 from judgestats.stats.models import ordinal
 
 NOISY = "label_noise"
 _NOISE = (
-    "Noise in human labels alone can make this difference: at equal scores the labels do not "
-    "differ the other way round."
+    "Noise in human labels alone can make this difference: at equal scores it does not reverse."
 )
 LEAST = 30
 """Questions of each source below which nothing is tested."""
@@ -131,11 +130,8 @@ def farthest_source(result: TestResult) -> int:
         Of `dif_test`.
     """
     differences = result.effects[:-1]
-    return max(range(len(differences)), key=lambda i: _errors_away(differences[i]))
-
-
-def _errors_away(effect: Estimate) -> float:
-    return abs(effect.estimate) / effect.std_error if effect.std_error > 0 else 0.0
+    sizes = [abs(e.estimate) / e.std_error if e.std_error > 0 else 0.0 for e in differences]
+    return max(range(len(sizes)), key=sizes.__getitem__)
 
 
 def _bounded_by_noise(
@@ -150,9 +146,8 @@ def _bounded_by_noise(
     # Sure of both ends, so that no noise in between can be what is seen.
     far = distributions.t.ppf((1 + level) / 2, np.unique(codes).size - 1)
     sure = abs(reverse[k]) > far * errors[k + 2]
-    notes = result.notes
-    if not (sure and exact[k + 2] * noisy[k] > 0):
-        notes = (*notes, Note(code=NOISY, message=_NOISE))
+    explained = sure and exact[k + 2] * noisy[k] > 0
+    notes = (*result.notes, *note_if(not explained, NOISY, _NOISE))
     details = {"points_if_exact": exact[2:].tolist(), "points_if_noisy": noisy.tolist()}
     return result.replace(notes=notes, details=dict(result.details) | details)
 
@@ -177,7 +172,7 @@ def _sources(groups: NDArray[Any], codes: Ints) -> list[str]:
         text = ", ".join(f"{g} {n}" for g, n in list(counts.items())[:4]) or "none"
         raise InputError(
             f"{where}: two sources with at least {LEAST} questions each are needed; questions with "
-            f"score and quality by source: {text}. Compare their mean scores instead."
+            f"score and quality by source: {text}."
         )
     return enough
 
@@ -186,17 +181,13 @@ def _check_separation(z: Floats, who: Floats) -> None:
     where = "dif_test"
     total = float(np.sum((z - z.mean()) ** 2))
     if total <= 1e-12 * max(float(np.sum(z**2)), 1.0):
-        raise InputError(
-            f"{where}: the quality of all outputs is equal, so nothing is held constant. Compare "
-            "the sources' mean scores instead."
-        )
+        raise InputError(f"{where}: the quality of all outputs is equal: nothing is held constant.")
     x = np.column_stack([np.ones(z.size), who])
     left = float(np.sum((z - x @ np.linalg.lstsq(x, z, rcond=None)[0]) ** 2))
     related = math.sqrt(max(1 - left / total, 0.0))
     if related > MOST_RELATED:
         raise InputError(
-            f"{where}: quality and source correlate at {related:.3f}: they cannot be "
-            "distinguished. Compare sources on outputs of overlapping quality."
+            f"{where}: quality and source correlate at {related:.3f}: they cannot be distinguished."
         )
 
 
@@ -218,11 +209,9 @@ def _tested(
     last = slice(crossed.beta.size - q, crossed.beta.size)
     cross_covariance = ordinal.clustered_covariance(crossed, codes)
     cross = _wald(crossed, cross_covariance, last)
-    notes: list[Note] = []
     p_cross = float(distributions.f.sf(cross, q, df))
-    if p_cross < 1 - level:
-        message = f"The difference changes with quality (p {p_cross:.3g}), so one number misleads."
-        notes.append(Note(code="non_uniform", message=message))
+    message = f"The difference changes with quality (p {p_cross:.3g}), so one number misleads."
+    notes = note_if(p_cross < 1 - level, "non_uniform", message)
     effects = [
         Estimate(
             name="dif_log_odds",
@@ -260,7 +249,7 @@ def _tested(
         why="it holds quality constant and takes the outputs of a question together",
         effects=tuple(effects),
         sample=sample,
-        notes=tuple(notes),
+        notes=notes,
         details={
             "sources": names,
             "uniform": ratio(base, uniform, statistic),

@@ -80,7 +80,7 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
         reason = "no item has scores under two prompts"
     elif sums[1] == 0:
         reason = "no item was judged twice with the same prompt"
-    wording, repeat = (math.nan, math.nan) if reason else _variances(sums)
+    wording, repeat = (math.nan, math.nan) if reason else map(float, _parts(sums))
     if not reason and repeat <= 0 and wording <= 0:
         reason = "no score varies"
     common: dict[str, Any] = {
@@ -102,9 +102,8 @@ def prompt_sensitivity(scores: ArrayLike, **inference: Unpack[Permuted]) -> Test
         )
         for name, label, combine, scale in _EFFECTS
     )
-    p, n = (math.nan, inference["n_permutations"])
-    if not reason:
-        p = _p_value(x, n, inference["seed"])
+    n = inference["n_permutations"]
+    p = math.nan if reason else _p_value(x, n, inference["seed"])
     return TestResult(
         name=where,
         method="Permutation test of the prompt's wording (scores exchanged within items)",
@@ -160,11 +159,6 @@ def _flips(x: Floats) -> tuple[Floats, ...]:
     return tuple(out)
 
 
-def _variances(sums: Floats) -> tuple[float, float]:
-    repeat = sums[0] / sums[1]
-    return float(sums[2] / sums[3] - repeat * sums[4] / sums[5]), float(repeat)
-
-
 def _parts(sums: Floats) -> tuple[Floats, Floats]:
     repeat = sums[..., 0] / sums[..., 1]
     return sums[..., 2] / sums[..., 3] - repeat * sums[..., 4] / sums[..., 5], repeat
@@ -182,14 +176,6 @@ def _same(sums: Floats) -> Floats:
 def _reworded(sums: Floats) -> Floats:
     wording, repeat = _parts(sums)
     return np.asarray(np.sqrt(np.maximum(np.real(wording + repeat), 0.0)))
-
-
-def _flips_repeated(sums: Floats) -> Floats:
-    return np.asarray(sums[..., 6] / sums[..., 7])
-
-
-def _flips_reworded(sums: Floats) -> Floats:
-    return np.asarray(sums[..., 8] / sums[..., 9])
 
 
 def _ratio(x: Floats) -> Floats:
@@ -210,8 +196,13 @@ _EFFECTS: tuple[tuple[str, str, Callable[[Floats], Floats], Scale], ...] = (
     ("wording_share", "Share of the variance due to wording", _share, "log_complement"),
     ("sd_repeated", "Standard deviation, same wording", _same, "identity"),
     ("sd_reworded", "Standard deviation, another wording", _reworded, "identity"),
-    ("flips_repeated", "Another score, same wording", _flips_repeated, "identity"),
-    ("flips_reworded", "Another score, another wording", _flips_reworded, "identity"),
+    ("flips_repeated", "Another score, same wording", lambda s: s[..., 6] / s[..., 7], "identity"),
+    (
+        "flips_reworded",
+        "Another score, another wording",
+        lambda s: s[..., 8] / s[..., 9],
+        "identity",
+    ),
 )
 
 _WIDTH = 10
@@ -381,11 +372,9 @@ def _effects(
     out = []
     for k, (name, label) in enumerate(_TERMS):
         error, df = (math.nan, math.nan) if errors is None else errors[k]
-        half = (
-            float(distributions.t.ppf((1 + level) / 2, df)) * error
-            if error > _NOTHING
-            else math.nan
-        )
+        half = math.nan
+        if error > _NOTHING:
+            half = float(distributions.t.ppf((1 + level) / 2, df)) * error
         value = math.nan if reason else float(whole[k])
         how = "quadratic weights" if name == "kappa_matched" else "sin(pi gamma / 2)"
         out.append(

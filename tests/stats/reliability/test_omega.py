@@ -238,7 +238,7 @@ def test_missing_rows_are_left_out_and_counted():
         (scores(), {"estimator": "gls"}, "estimator must be one of"),
         (scores(), {"denominator": "x"}, "denominator must be one of"),
         (scores(), {"interval": "x"}, "interval must be one of"),
-        (scores(), {"lower": 1.0}, "lower must lie in"),
+        (scores(), {"lower": 1.0}, "lower must be a share"),
         (scores(), {"lower": "none"}, "lower must be a share"),
         (scores(), {"level": 95}, "level must be between"),
         (scores(), {"cluster": [1, 2]}, "cluster must hold one label"),
