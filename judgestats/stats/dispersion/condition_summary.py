@@ -80,40 +80,27 @@ class ConditionSummary(result.Result):
 
     def tidy(self) -> pd.DataFrame:
         """One row per condition and quantity, broom's columns."""
-        return pd.DataFrame(
-            [
-                {"condition": row.condition, **estimate.row()}
-                for row in self.rows
-                for estimate in (
-                    row.mean,
-                    row.variance,
-                    row.sem,
-                    row.between_item_variance,
-                    row.icc,
-                )
-            ]
-        )
+        rows = [
+            {"condition": row.condition, **getattr(row, name).row()}
+            for row in self.rows
+            for name in _ESTIMATES
+        ]
+        return pd.DataFrame(rows)
 
     def glance(self) -> pd.DataFrame:
         """One row per condition."""
-        return pd.DataFrame(
-            [
-                {
-                    "condition": row.condition,
-                    "n": row.sample.n_items,
-                    "n_replications": row.sample.n_replications,
-                    "mean": row.mean.estimate,
-                    "variance": row.variance.estimate,
-                    "sem": row.sem.estimate,
-                    "between_item_variance": row.between_item_variance.estimate,
-                    "icc": row.icc.estimate,
-                    "distance": row.distance,
-                    "constant_share": row.constant_share,
-                    "mean_spread_correlation": row.mean_spread_correlation,
-                }
-                for row in self.rows
-            ]
-        )
+        own = ("distance", "constant_share", "mean_spread_correlation")
+        rows = [
+            {
+                "condition": row.condition,
+                "n": row.sample.n_items,
+                "n_replications": row.sample.n_replications,
+                **{name: getattr(row, name).estimate for name in _ESTIMATES},
+                **{name: getattr(row, name) for name in own},
+            }
+            for row in self.rows
+        ]
+        return pd.DataFrame(rows)
 
     def sentence(self) -> str:
         """Every condition's mean, spread and ICC in one sentence."""
@@ -126,6 +113,10 @@ class ConditionSummary(result.Result):
 
     def __str__(self) -> str:
         return result.print_table("Scores by condition", self.glance(), notes=self.notes)
+
+
+_ESTIMATES = ("mean", "variance", "sem", "between_item_variance", "icc")
+"""Estimates of a `ConditionRow`, in the order of tables."""
 
 
 @with_keywords()
@@ -170,23 +161,21 @@ def condition_summary(
     >>> round(s["T=0"].icc.estimate, 3), round(s["T=0"].sem.estimate, 3)
     (0.806, 0.707)
     """
-    cells = (
-        scores
-        if isinstance(scores, Cells)
-        else cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
-    )
+    cells = scores if isinstance(scores, Cells) else None
+    if cells is None:
+        cells = cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
     _need_scores(cells, function="condition_summary")
     rows = tuple(_row(cells, c, inference["level"], runs) for c in range(len(cells.conditions)))
-    notes = []
     silent = [r.condition for r in rows if r.constant_share == 1.0]
-    if silent:
-        message = (
-            f"All replications agree under {', '.join(silent)}: reliability is 1 because one draw "
-            "is repeated, which says nothing about the judge's accuracy or another seed."
-        )
-        notes.append(result.Note(code="fixed_randomness", message=message))
+    message = (
+        f"All replications agree under {', '.join(silent)}: one draw is repeated, which says "
+        "nothing about the judge's accuracy."
+    )
     return ConditionSummary(
-        rows=rows, level=inference["level"], common_r=cells.common_r, notes=tuple(notes)
+        rows=rows,
+        level=inference["level"],
+        common_r=cells.common_r,
+        notes=result.note_if(silent, "fixed_randomness", message),
     )
 
 
@@ -194,8 +183,7 @@ def _need_scores(cells: Cells, *, function: str) -> None:
     """Refuse cells that were made from variances only; nothing read at all is no such fault."""
     if not cells.n_scores.any() and np.isfinite(cells.variance).any():
         raise InputError(
-            f"{function}: needs scores, got cells without any. Give a 3-d array of scores, "
-            "items x conditions x replications."
+            f"{function}: needs scores, items x conditions x replications, got cells without any."
         )
 
 
@@ -206,38 +194,32 @@ def _row(cells: Cells, c: int, level: float, runs: RunComponent | None) -> Condi
     column = cells.of([c])
     sample = column.sample(filled, reason="no score")
     variance = pooled_of_column(cells, c, level)
-    low_high = variance.interval
+    limits = variance.interval
+    if limits:
+        limits = dataclasses.replace(limits, low=math.sqrt(limits.low), high=math.sqrt(limits.high))
     sem = variance.replace(
         name="sem",
         label=f"Standard error of measurement of one judgment under {name}",
         estimator="root of the pooled within-cell variance",
         estimate=math.sqrt(variance.estimate),
-        interval=dataclasses.replace(
-            low_high, low=math.sqrt(low_high.low), high=math.sqrt(low_high.high)
-        )
-        if low_high
-        else None,
+        interval=limits,
     )
-    mean_name = f"Mean score under {name}"
+    mean = result.Estimate(
+        name="mean", label=f"Mean score under {name}", sample=sample, reason="no score"
+    )
     if filled.any():
         m = mean_over_clusters(cells.mean[filled, c], cells.cluster[filled])
         own = None if runs is None else runs.for_judges(c)
         if own is not None and own.is_random:
             m = own.widen(m, own.share((1.0,)))
-        mean = result.Estimate(
-            name="mean",
-            label=mean_name,
+        mean = mean.replace(
             estimator="mean of item means",
             estimate=m.mean,
             std_error=m.std_error,
             interval=m.interval(level),
-            sample=sample,
             notes=m.notes,
             details={} if own is None else {"df": m.df, **own.facts},
-        )
-    else:
-        mean = result.Estimate(
-            name="mean", label=mean_name, estimate=math.nan, sample=sample, reason="no score"
+            reason="",
         )
     between, icc = _item_variance(column, several, level)
     v = cells.variance[several, c]
@@ -289,7 +271,7 @@ def _item_variance(
     icc = icc.replace(estimate=(ms_b - ms_w) / (ms_b + (n0 - 1) * ms_w), details={"n0": n0})
     if ms_w == 0:
         message = "No interval: replications never differ, so that ICC is 1 by repetition."
-        return between, icc.replace(notes=(result.Note(code="fixed_randomness", message=message),))
+        return between, icc.replace(notes=result.note_if(True, "fixed_randomness", message))
     interval, notes = ratio.icc_interval(single=True, level=level)
     return between, icc.replace(interval=interval, notes=notes)
 
@@ -371,9 +353,7 @@ def mean_shift(
         family="mean shifts of these conditions",
         rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
-        notes=()
-        if runs is None or not runs.note
-        else (result.Note(code="runs", message=runs.note),),
+        notes=result.note_if(runs and runs.note, "runs", runs.note if runs else ""),
     )
 
 
@@ -439,18 +419,16 @@ def scored_cells(
 
 
 _LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution
-_DISCRETE = result.Note(
-    code="discrete_scores",
-    message=(
-        "Scores are whole numbers, which a normal variable never is: with many judgments the test "
-        "rejects normality whatever the judge does. Read skewness and kurtosis."
+_CAUTIONS = (
+    *result.note_if(
+        True,
+        "discrete_scores",
+        "Scores are whole numbers, which a normal variable never is. Read skewness and kurtosis.",
     ),
-)
-_POOLED = result.Note(
-    code="pooled_items",
-    message=(
-        "Items of unequal spread are pooled: a mixture of normal distributions has a positive "
-        "excess kurtosis."
+    *result.note_if(
+        True,
+        "pooled_items",
+        "Items of unequal spread are pooled, which alone gives a positive excess kurtosis.",
     ),
 )
 
@@ -524,32 +502,29 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> result.
     values = centred[used][~np.isnan(centred[used])]
     reason = ""
     if values.size < _LEAST:
-        reason = (
-            f"{count_noun(values.size, 'score is', 'scores are')} too few (at least {_LEAST} are "
-            "needed)"
-        )
+        few = count_noun(values.size, "score is", "scores are")
+        reason = f"{few} too few (at least {_LEAST} are needed)"
     elif np.ptp(values) == 0:
         reason = "no score differs from the others of its item"
-    effects: list[result.Estimate] = []
-    for name, label, combine in (
-        ("excess_kurtosis", "Excess kurtosis (0 if normal)", _excess_kurtosis),
-        ("skewness", "Skewness (0 if symmetric)", _skewness),
-    ):
-        effects.append(
-            estimate_from_sums(
-                SumStatistic(per_item=_powers, combine=combine),
-                centred[used],
-                name=name,
-                label=label,
-                estimator="moments of scores centred by item",
-                sample=sample,
-                reason=reason or "no score differs from the others of its item",
-                where=where,
-                cluster=codes,
-                level=inference["level"],
-                scale="identity",
-            )
+    effects = tuple(
+        estimate_from_sums(
+            SumStatistic(per_item=_powers, combine=combine),
+            centred[used],
+            name=name,
+            label=label,
+            estimator="moments of scores centred by item",
+            sample=sample,
+            reason=reason or "no score differs from the others of its item",
+            where=where,
+            cluster=codes,
+            level=inference["level"],
+            scale="identity",
         )
+        for name, label, combine in (
+            ("excess_kurtosis", "Excess kurtosis (0 if normal)", _excess_kurtosis),
+            ("skewness", "Skewness (0 if symmetric)", _skewness),
+        )
+    )
     k2, p = (np.nan, np.nan) if reason else map(float, stats.normaltest(values))
     return result.TestResult(
         name=where,
@@ -561,9 +536,9 @@ def normality_test(scores: ArrayLike, **inference: Unpack[Clustered]) -> result.
         null_hypothesis="scores of an item are normally distributed",
         alternative="skewness or kurtosis differ from a normal distribution's",
         why="It asks whether repeated scores look normal.",
-        effects=tuple(effects),
+        effects=effects,
         sample=sample,
-        notes=(_DISCRETE, _POOLED),
+        notes=_CAUTIONS,
         reason=reason,
     )
 
@@ -610,13 +585,13 @@ def kurtosis_change(
     used = np.all([np.sum(~np.isnan(v), axis=1) >= 2 for v in (x, y)], axis=0)
     sums = np.concatenate([_powers(v[used]) for v in parts], axis=-1)
     vary = bool(sums.size) and bool(np.all(sums.sum(axis=0)[[1, 5]] > 0))
+    codes = cluster_codes(inference["cluster"], x.shape[0], where=where)[used]
+
+    def combine(s: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(_excess_kurtosis(s[..., 4:]) - _excess_kurtosis(s[..., :4]))
+
     return estimate_from_sums(
-        SumStatistic(
-            per_item=lambda s: s,
-            combine=lambda s: np.asarray(
-                _excess_kurtosis(s[..., 4:]) - _excess_kurtosis(s[..., :4])
-            ),
-        ),
+        SumStatistic(per_item=lambda s: s, combine=combine),
         sums if vary else np.full((max(len(sums), 1), 8), np.nan),
         name="kurtosis_change",
         label="Change of the excess kurtosis",
@@ -624,9 +599,7 @@ def kurtosis_change(
         sample=result.Sample.from_mask(used, "fewer than 2 scores"),
         reason="" if vary else "the scores of an item never differ under one of the conditions",
         where=where,
-        cluster=cluster_codes(inference["cluster"], x.shape[0], where=where)[used]
-        if vary
-        else None,
+        cluster=codes if vary else None,
         level=inference["level"],
         scale="identity",
     )

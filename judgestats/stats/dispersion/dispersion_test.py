@@ -34,7 +34,13 @@ from judgestats.stats.dispersion.ratios import (
 )
 from judgestats.stats.inference import RunComponent, distributions, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, cluster_codes
-from judgestats.stats.inference.keywords import P_VALUE, Inference, Permuted, with_keywords
+from judgestats.stats.inference.keywords import (
+    P_VALUE,
+    Inference,
+    Permutations,
+    Permuted,
+    with_keywords,
+)
 from judgestats.stats.inference.rank_distributions import level_ranks, noise_free
 from judgestats.stats.inference.result import (
     Comparisons,
@@ -43,6 +49,8 @@ from judgestats.stats.inference.result import (
     Result,
     Sample,
     TestResult,
+    note_if,
+    notes_block,
 )
 
 KENDALL_PERMUTATIONS = 999
@@ -57,7 +65,7 @@ def _positions(at: Sequence[float] | None, names: tuple[str, ...], *, function: 
     if values.shape != (len(names),) or not np.all(np.diff(values) > 0):
         raise InputError(
             f"{function}: the ordered conditions need {len(names)} strictly increasing values, got "
-            f"{list(at)}. Sort the conditions, and give one value to each."
+            f"{list(at)}."
         )
     return values
 
@@ -176,10 +184,8 @@ def trend_over_cells(
     symbol, label = ("rho", "Spearman's rho") if kind == "spearman" else ("tau", "Kendall's tau-b")
     reason = ""
     if y.shape[0] < 2:
-        reason = (
-            f"{count_noun(y.shape[0], 'item holds', 'items hold')} all conditions; at least 2 are "
-            "required"
-        )
+        held = count_noun(y.shape[0], "item holds", "items hold")
+        reason = f"{held} all conditions; at least 2 are required"
     elif np.ptp(y) == 0:
         reason = "all cells are equal"
     elif np.ptp(places) == 0:
@@ -208,15 +214,21 @@ def trend_over_cells(
         seed=inference["seed"],
         names=(label,),
     )
-    notes: tuple[Note, ...] = boot.notes
     p, n_drawn = math.nan, 0
     if inference["n_permutations"]:
-        n_drawn = (
-            inference["n_permutations"]
-            if kind == "spearman"
-            else min(inference["n_permutations"], KENDALL_PERMUTATIONS)
-        )
-        p = _trend_p(y, places, codes, kind, n_drawn, inference["seed"])
+        n_drawn = inference["n_permutations"]
+        if kind == "kendall":
+            n_drawn = min(n_drawn, KENDALL_PERMUTATIONS)
+        exchanged, statistic, cluster = _trend_null(y, places, codes, kind)
+        p = permutation_distribution(
+            exchanged,
+            statistic,
+            scheme="cells",
+            cluster=cluster,
+            n_permutations=n_drawn,
+            seed=inference["seed"],
+            vectorized=True,
+        ).null.p_value
     effect = Estimate(
         name=f"{kind}_{symbol}",
         label=label,
@@ -229,48 +241,31 @@ def trend_over_cells(
         statistic=value,
         p_value=p,
         effects=(effect,),
-        notes=notes,
+        notes=boot.notes,
         details={"n_permutations": n_drawn, "seed": inference["seed"]},
     )
 
 
-def _trend_p(
-    y: Floats,
-    places: Floats,
-    codes: Ints,
-    kind: str,
-    n_permutations: int,
-    seed: int | None,
-) -> float:
-    """Two-sided p with cells exchanged within items, the items of a cluster jointly."""
-    if kind == "spearman":
-        # Exchanging cells leaves all ranks in place: only the cross product moves. The items of a
-        # cluster move together, so that their ranks can be summed first.
-        ranks = level_ranks(y.ravel()).reshape(y.shape)
-        sums = np.zeros((int(codes.max()) + 1, y.shape[1]))  # size: clusters
-        np.add.at(sums, codes, ranks - ranks.mean())
-        along = distributions.ranks(places)
-        along = (along - along.mean()) / (np.linalg.norm(along - along.mean()) or 1.0)
-        sums /= np.linalg.norm(ranks - ranks.mean())
-        drawn = permutation_distribution(
-            sums,
-            lambda stack: np.abs(stack.sum(axis=1) @ along),
-            scheme="cells",
-            n_permutations=n_permutations,
-            seed=seed,
-            vectorized=True,
-        )
-        return drawn.null.p_value
-    along = np.tile(places, y.shape[0])
-    return permutation_distribution(
-        noise_free(y),
-        lambda stack: np.abs(kendall_of_stack(stack.reshape(len(stack), -1), along)),
-        scheme="cells",
-        cluster=codes,
-        n_permutations=n_permutations,
-        seed=seed,
-        vectorized=True,
-    ).null.p_value
+def _trend_null(
+    y: Floats, places: Floats, codes: Ints, kind: str
+) -> tuple[Floats, Callable[[Floats], Floats], Ints | None]:
+    """What is exchanged, the statistic of a stack of it, and what moves together."""
+    if kind == "kendall":
+        order = np.tile(places, y.shape[0])
+
+        def kendall(stack: Floats) -> Floats:
+            return np.abs(kendall_of_stack(stack.reshape(len(stack), -1), order))
+
+        return noise_free(y), kendall, codes
+    # Exchanging cells leaves all ranks in place: only the cross product moves. The items of a
+    # cluster move together, so that their ranks can be summed first.
+    ranks = level_ranks(y.ravel()).reshape(y.shape)
+    sums = np.zeros((int(codes.max()) + 1, y.shape[1]))  # size: clusters
+    np.add.at(sums, codes, ranks - ranks.mean())
+    along = distributions.ranks(places)
+    along = (along - along.mean()) / (np.linalg.norm(along - along.mean()) or 1.0)
+    sums /= np.linalg.norm(ranks - ranks.mean())
+    return sums, lambda stack: np.abs(stack.sum(axis=1) @ along), None
 
 
 @with_keywords()
@@ -305,13 +300,7 @@ def spread_trend(
     """
     y, names = check_scores(scores, function="spread_trend", conditions=conditions, ndims=(2,))
     over_cells = tuple(
-        trend_over_cells(
-            y,
-            at=at,
-            conditions=names,
-            kind=kind,
-            **inference,
-        )
+        trend_over_cells(y, at=at, conditions=names, kind=kind, **inference)
         for kind in ("spearman", "kendall")
     )
     if len(names) < 3:
@@ -408,6 +397,8 @@ class SpreadResult(Result):
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON values of every part (not of the cell values)."""
+        parts = ("gmd_ratios", "shifts", "summary")
+        single = {name: getattr(self, name) for name in parts}
         return {
             "type": "SpreadResult",
             "conditions": list(self.conditions),
@@ -415,9 +406,7 @@ class SpreadResult(Result):
             "tests": [test.to_dict() for test in self.tests],
             "post_hoc": [family.to_dict() for family in self.post_hoc],
             "ratios": self.ratios.to_dict(),
-            "gmd_ratios": self.gmd_ratios.to_dict() if self.gmd_ratios else None,
-            "shifts": self.shifts.to_dict() if self.shifts else None,
-            "summary": self.summary.to_dict() if self.summary else None,
+            **{name: part.to_dict() if part else None for name, part in single.items()},
             "notes": [{"code": n.code, "message": n.message} for n in self.notes],
         }
 
@@ -434,9 +423,8 @@ class SpreadResult(Result):
         test = f"blocked F test on {self.statistic}, {f.statistic_text()}, {p}"
         if f is not self.blocked_f:
             test = f"GMD ratio, cells exchanged within clusters, {p}"
-        if f.p_value <= 0.05:
-            text = f"The spread of repeated judgments differs between the conditions ({test})"
-        else:
+        text = f"The spread of repeated judgments differs between the conditions ({test})"
+        if not f.p_value <= 0.05:
             text = (
                 f"No difference in the spread of repeated judgments was found ({test}), which "
                 "does not show that the conditions are equal"
@@ -450,11 +438,9 @@ class SpreadResult(Result):
         return f"{text} ({self.sample})."
 
     def __str__(self) -> str:
-        parts = [str(test) for test in self.tests]
-        parts += [str(f) for f in (self.gmd_ratios, self.ratios, *self.post_hoc) if f]
-        beside = (self.shifts, self.summary)
-        parts += [str(part) for part in beside if part]
-        return "\n".join([*parts, *(f"warning: {n.message}" for n in self.notes)])
+        families = (self.gmd_ratios, self.ratios, *self.post_hoc, self.shifts, self.summary)
+        parts = [str(part) for part in (*self.tests, *families) if part]
+        return "\n".join([*parts, *notes_block(self.notes)])
 
 
 _RATIOS = {"variance_ratio": "variance ratio", "gmd_ratio": "GMD ratio"}
@@ -470,11 +456,8 @@ def _largest(family: Comparisons) -> str:
     what, joint = (_RATIOS[family.name], "/") if ratio else ("mean shift", "minus")
     lead = "largest " if len(family.rows) > 1 else ""
     adjusted = f"{family.adjust}-adjusted p" if len(family.rows) > 1 else "p"
-    return (
-        f"{lead}{what} {row.a} {joint} {row.b} {apa_estimate(row.estimate, row.interval)}"
-        f"{hangs_on(row.details)}, "
-        f"{adjusted} {adjusted_p(row)}"
-    )
+    found = f"{apa_estimate(row.estimate, row.interval)}{hangs_on(row.details)}"
+    return f"{lead}{what} {row.a} {joint} {row.b} {found}, {adjusted} {adjusted_p(row)}"
 
 
 @with_keywords()
@@ -556,7 +539,9 @@ def spread_test(
     names, k = cells.conditions, len(cells.conditions)
     complete: Bools = np.logical_not(np.isnan(values).any(axis=1))
     why = "fewer than 2 scores in some condition" if scored else "a missing variance"
-    sample = _sample(cells, complete, why)
+    sample = cells.sample(complete, reason=why)
+    if not scored:
+        sample = dataclasses.replace(sample, n_replications=None, n_replications_max=None)
     codes = cells.cluster
     clustered = cells.n_clusters < cells.cluster.size
     level = inference["level"]
@@ -567,7 +552,6 @@ def spread_test(
         "level": level,
         "seed": inference["seed"],
     }
-
     # Every test leaves incomplete items out by itself, and says why where too few are left.
     blocked = blocked_f_test(
         values,
@@ -589,26 +573,30 @@ def spread_test(
     if k == 2:
         # The later condition first, as in the ratios: a positive effect is a larger spread.
         rank: TestResult = wilcoxon_signed_rank(
-            values[:, ::-1],
-            names=names[::-1],
-            cluster=drawn["cluster"],
-            level=level,
+            values[:, ::-1], names=names[::-1], cluster=drawn["cluster"], level=level
         )
     else:
         friedman = friedman_test(values, names=names, **drawn)
         rank, iman = friedman, friedman.iman_davenport
-        if not friedman.reason:  # all pairs, with clusters by a test that respects them
-            post_hoc = (
-                friedman.permutation_pairs(
-                    n_permutations=drawn["n_permutations"], seed=drawn["seed"]
-                )
-                if clustered
-                else friedman.nemenyi(level=level),
-            )
+        if not friedman.reason and clustered:  # a test of all pairs that respects clusters
+            draws: Permutations = {"n_permutations": drawn["n_permutations"], "seed": drawn["seed"]}
+            post_hoc = (friedman.permutation_pairs(**draws),)
+        elif not friedman.reason:
+            post_hoc = (friedman.nemenyi(level=level),)
     trend: tuple[TestResult, ...] = ()
     if ordered is not False:
         at = None if ordered is True else ordered
         trend = spread_trend(values, at=at, conditions=names, **of_clusters)
+    ratios: Comparisons | None = None
+    if scored:
+        ratios = gmd_ratio(
+            cells,
+            reference=reference,
+            runs=runs,
+            n_comparisons=n_comparisons,
+            level=level,
+            seed=inference["seed"],
+        )
     return SpreadResult(
         conditions=names,
         statistic=statistic,
@@ -618,16 +606,7 @@ def spread_test(
         post_hoc=post_hoc,
         trend=trend,
         ratios=variance_ratio(cells, reference=reference, level=level),
-        gmd_ratios=gmd_ratio(
-            cells,
-            reference=reference,
-            runs=runs,
-            n_comparisons=n_comparisons,
-            level=level,
-            seed=inference["seed"],
-        )
-        if scored
-        else None,
+        gmd_ratios=ratios,
         shifts=mean_shift(cells, reference=reference, runs=runs, level=level) if scored else None,
         summary=condition_summary(cells, runs=runs, level=level) if scored else None,
         sample=sample,
@@ -636,28 +615,15 @@ def spread_test(
     )
 
 
-def _sample(cells: Cells, complete: Bools, why: str) -> Sample:
-    sample = cells.sample(complete, reason=why)
-    if cells.n_scores.any():
-        return sample
-    return dataclasses.replace(sample, n_replications=None, n_replications_max=None)
-
-
 def _warnings(cells: Cells, complete: Bools, why: str) -> tuple[Note, ...]:
-    notes = []
     lost = int(np.sum(~complete))
-    if lost:
-        message = (
-            f"{lost} of {complete.size} items {'is' if lost == 1 else 'are'} left out of the "
-            f"tests: {why}."
-        )
-        notes.append(Note(code="items_excluded", message=message))
-    if cells.n_scores.any() and not cells.equal_r:
-        message = (
-            f"Cells hold {int(cells.n_scores.min())} to {int(cells.n_scores.max())} scores: mean "
-            f"distances are stated for {cells.common_r} scores. Rank tests of tied scores reject "
-            "too often where one condition lost more scores than another (up to .17 for a nominal "
-            ".05): conclude from the F test."
-        )
-        notes.append(Note(code="unequal_replications", message=message))
-    return tuple(notes)
+    verb = "is" if lost == 1 else "are"
+    message = f"{lost} of {complete.size} items {verb} left out of the tests: {why}."
+    notes = note_if(lost, "items_excluded", message)
+    least, most = int(cells.n_scores.min()), int(cells.n_scores.max())
+    message = (
+        f"Cells hold {least} to {most} scores: mean distances are for {cells.common_r}. Rank "
+        "tests of tied scores can then reject too often: conclude from the F test."
+    )
+    is_unequal = cells.n_scores.any() and not cells.equal_r
+    return notes + note_if(is_unequal, "unequal_replications", message)

@@ -89,13 +89,9 @@ class EquivalenceResult(Comparisons):
         n_shown = sum(self.shown)
         text = f"{head}two one-sided tests per pair, {self.adjust}-adjusted) is shown for "
         text += f"{n_shown} of {count_noun(len(self.rows), 'pair', 'pairs')}"
-        if self.all_shown:
-            text += (
-                f"; that all pairs are equivalent is shown (largest p {format_p(self.p_all)}, "
-                "intersection-union)"
-            )
-        else:
-            text += "; that all pairs are equivalent is not shown"
+        text += "; that all pairs are equivalent is "
+        largest = f"shown (largest p {format_p(self.p_all)}, intersection-union)"
+        text += largest if self.all_shown else "not shown"
         n_beyond = sum(self._is_outside(row) for row in self.rows)
         n_undefined = sum(math.isnan(row.p_value) for row in self.rows)
         if n_beyond:
@@ -137,14 +133,10 @@ def _limits(margin: float | Sequence[float], *, ratio: bool, function: str) -> t
     else:
         low = high = math.nan
     if not (low < neutral < high) or (ratio and low <= 0) or not math.isfinite(high - low):
-        wanted = (
-            "a ratio above 1 (1.5 stands for 1/1.5 to 1.5) or two ratios around 1"
-            if ratio
-            else "a positive number of score points or two numbers around 0"
-        )
+        wanted = "a ratio above 1 or two around 1" if ratio else "a positive number or two around 0"
         raise InputError(
-            f"{function}: margin must be {wanted}, got {margin!r}. Declare the largest difference "
-            "that would not matter, before looking at the data."
+            f"{function}: margin must be {wanted}, got {margin!r}. Declare it before looking at "
+            "the data."
         )
     return low, high
 
@@ -153,9 +145,7 @@ def _two_one_sided(
     value: float, std_error: float, df: float, limits: tuple[float, float]
 ) -> tuple[float, float]:
     """The one-sided t nearer to zero and its p (the larger of both)."""
-    above = (value - limits[0]) / std_error
-    below = (limits[1] - value) / std_error
-    t = min(above, below)
+    t = min(value - limits[0], limits[1] - value) / std_error
     return t, float(distributions.t.sf(t, df))
 
 

@@ -30,16 +30,14 @@ _TITLES = {
 
 WRONG_SIZE = Note(
     code="published_size",
-    message="Replication only: on centred judgments the size of this test is wrong for few "
-    "replications, tied scores and cells of unequal spread (.01 to .8 for a nominal .05). "
-    "Conclude from spread_test.",
+    message="Replication only: on centred judgments the size of this test is wrong (.01 to .8 for "
+    "a nominal .05). Conclude from spread_test.",
 )
 
 OF_VARIANCES = Note(
     code="spread_of_variances",
-    message="Replication only: Levene's test of a vector of variances asks whether the variances "
-    "themselves vary more under one condition, not whether judgments do. Conclude from "
-    "spread_test.",
+    message="Replication only: it asks whether variances vary more under one condition, not "
+    "whether judgments do. Conclude from spread_test.",
 )
 
 
@@ -159,9 +157,7 @@ def levene_of_variances(
     groups = [g[~np.isnan(g)] for g in groups]
     if any(np.any((g < 0) | too_large(g)) for g in groups):
         raise InputError(
-            f"{function}: variances must not be negative, infinite or "
-            "beyond 1e50, got some that are. Give one "
-            "vector of per-item variances for each condition."
+            f"{function}: variances must not be negative, infinite or beyond 1e50, got some."
         )
     names = tuple(str(c) for c in conditions) if conditions is not None else ()
     names = names or tuple(f"condition {j + 1}" for j in range(len(groups)))
@@ -197,15 +193,14 @@ def _on_groups(
     """Levene's or Brown and Forsythe's test of independent groups of `least` values each."""
     sizes = [g.size for g in groups]
     df = {"num df": float(len(sizes) - 1), "denom df": float(sum(sizes) - len(sizes))}
+    variances = [float(np.var(g, ddof=1)) if g.size > 1 else math.nan for g in groups]
+    estimates = {f"variance {name}": v for name, v in zip(names, variances, strict=True)}
     result = TestResult(
         statistic_name="F",
         df=df,
         alternative=alternative,
         why=why,
-        estimates={
-            f"variance {name}": float(np.var(g, ddof=1)) if g.size > 1 else math.nan
-            for name, g in zip(names, groups, strict=True)
-        },
+        estimates=estimates,
         **described,
     )
     if len(groups) < 2:
@@ -227,11 +222,8 @@ def _on_groups(
 
 _CAUTION = Note(
     code="descriptive_only",
-    message=(
-        "Descriptive, as published studies print it: on scores with few replications, ties or "
-        "cells of unequal spread the size of this test is wrong. Use the blocked spread tests for "
-        "a conclusion."
-    ),
+    message="Descriptive: on few replications, ties or cells of unequal spread the size of this "
+    "test is wrong. Use the blocked spread tests for a conclusion.",
 )
 
 

@@ -51,31 +51,17 @@ def variance_cells(
     scores, names = check_scores(X, function=function, conditions=conditions, ndims=(2, 3))
     if scores.ndim == 3:
         return cell_statistics(scores, conditions=names, cluster=cluster)
-    return _cells_from_variances(scores, names, cluster, function=function)
-
-
-def _cells_from_variances(
-    variances: FloatArray,
-    names: tuple[str, ...],
-    cluster: ArrayLike | str | None,
-    *,
-    function: str,
-) -> Cells:
-    """A table of cell variances as published studies give it, with nothing else known."""
-    if np.any(variances < 0):
-        raise InputError(
-            f"{function}: 2-d scores are cell variances, which cannot be negative, got "
-            f"{int(np.sum(variances < 0))} negative values. Give scores as a 3-d array."
-        )
-    unknown = np.full(variances.shape, np.nan)
+    if np.any(scores < 0):
+        raise InputError(f"{function}: 2-d scores are cell variances, which cannot be negative.")
+    unknown = np.full(scores.shape, np.nan)
     return Cells(
         conditions=names,
-        n_scores=np.zeros(variances.shape, dtype=np.int64),
+        n_scores=np.zeros(scores.shape, dtype=np.int64),
         mean=unknown,
         median=unknown,
-        variance=variances,
+        variance=scores,
         gmd=unknown,
-        cluster=cluster_codes(cluster, variances.shape[0], where=function),
+        cluster=cluster_codes(cluster, scores.shape[0], where=function),
     )
 
 
@@ -87,10 +73,8 @@ def chosen_pairs(
     if reference is None:
         return [(j, i) for i, j in itertools.combinations(range(len(names)), 2)]
     if str(reference) not in names:
-        raise InputError(
-            f"{function}: reference must be one of the conditions ({', '.join(names)}), got "
-            f"{reference!r}. Name one of them, or leave it out for every pair."
-        )
+        known = ", ".join(names)
+        raise InputError(f"{function}: reference must be one of {known}, got {reference!r}.")
     base = names.index(str(reference))
     return [(j, base) for j in range(len(names)) if j != base]
 
@@ -99,8 +83,7 @@ def need_two_conditions(names: tuple[str, ...], *, function: str) -> None:
     """Refuse a comparison of one condition with itself."""
     if len(names) < 2:
         raise InputError(
-            f"{function}: scores must hold at least 2 conditions to compare, got {len(names)}. "
-            "Stack the conditions on axis 1, items in the same order."
+            f"{function}: scores must hold at least 2 conditions on axis 1, got {len(names)}."
         )
 
 
@@ -116,10 +99,8 @@ def compare_variances(cells: Cells, a: int, b: int) -> tuple[LogRatio, NDArray[n
     if ratio.reason == "a pooled sum is 0":
         totals = ((a, sums[:, 0]), (b, sums[:, 2]))
         silent = " and of ".join(cells.conditions[c] for c, total in totals if not total.any())
-        ratio = LogRatio(
-            log=math.nan,
-            reason=f"the pooled spread of {silent} is 0: every item was scored alike every time",
-        )
+        reason = f"the pooled spread of {silent} is 0: every item was scored alike every time"
+        ratio = LogRatio(log=math.nan, reason=reason)
     return ratio, both
 
 
@@ -211,6 +192,8 @@ def ratio_comparison(
     a, b = (cells.conditions[c] for c in pair)
     ratio, both = compare_variances(cells, *pair)
     interval, lost, told = notes_of_ratio(ratio, level=level, names=f"{a} / {b}")
+    held = np.where(both[:, None], cells.variance[:, list(pair)], 0.0).T
+    heavy = heaviest(*held, np.arange(held.shape[1])) if np.all(held.sum(axis=1) > 0) else {}
     row = result.Comparison(
         a=a,
         b=b,
@@ -225,7 +208,7 @@ def ratio_comparison(
         n=int(both.sum()),
         reason=ratio.reason,
         notes=lost,
-        details=_concentration(cells, pair, both, ratio),
+        details={"effective_clusters": ratio.effective_clusters, **heavy} if heavy else {},
     )
     return row, ratio, told
 
@@ -245,27 +228,6 @@ def notes_of_ratio(
         return interval, lost, []
     lead = f"{names}: " if names else ""
     return interval, lost, [result.Note(code=n.code, message=f"{lead}{n.message}") for n in limits]
-
-
-def _concentration(
-    cells: Cells,
-    pair: tuple[int, int],
-    both: NDArray[np.bool_],
-    ratio: LogRatio,
-) -> dict[str, object]:
-    """On how many clusters the ratio rests, and the item that holds most of one of its sides."""
-    held = cells.variance[:, list(pair)]
-    held = np.where(both[:, None], held, 0.0)
-    total = held.sum(axis=0)
-    if not np.all(total > 0):
-        return {}
-    share = (held / total).max(axis=1)
-    item = int(np.argmax(share))
-    return {
-        "effective_clusters": ratio.effective_clusters,
-        "largest_share": float(share[item]),
-        "largest_item": item + 1,
-    }
 
 
 def cells_sample(cells: Cells) -> result.Sample:
@@ -358,7 +320,7 @@ def ratio_of_ratios(
     if v1.shape != v0.shape:
         raise InputError(
             f"{function}: treated and control must have the same items and groups, got shapes "
-            f"{v1.shape} and {v0.shape}. Give items in the same order, one column per group."
+            f"{v1.shape} and {v0.shape}."
         )
     rows = []
     notes = []
@@ -653,9 +615,8 @@ def heaviest(a: Floats, b: Floats, items: Ints) -> dict[str, float | int]:
     """
     if not items.size:
         return {}
-    shares = np.stack([v / v.sum() if v.sum() > 0 else np.zeros_like(v) for v in (a, b)]).max(
-        axis=0
-    )
+    parts = [v / v.sum() if v.sum() > 0 else np.zeros_like(v) for v in (a, b)]
+    shares = np.stack(parts).max(axis=0)
     item = int(np.argmax(shares))
     return {"largest_share": float(shares[item]), "largest_item": int(items[item]) + 1}
 
@@ -791,9 +752,7 @@ def gmd_ratio(
     floors = [ratio.smallest for ratio, _ in found if not ratio.reason]
     return result.Comparisons(
         name=name,
-        method="GMD ratio, cells exchanged within clusters"
-        if statistic == "gmd"
-        else "SD ratio, cells exchanged within clusters",
+        method=f"{statistic.upper()} ratio, cells exchanged within clusters",
         adjust="holm",
         family="ratios of these conditions",
         rows=with_adjusted(rows, "holm"),
