@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal, Unpack
 
 import numpy as np
@@ -18,7 +19,14 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import RunComponent, cluster_codes, jackknife
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample, adjusted_interval
+from judgestats.stats.inference.result import (
+    Estimate,
+    Estimates,
+    Sample,
+    adjusted_interval,
+    no_interval,
+    note_if,
+)
 from judgestats.stats.validity.inputs import Report, mean_estimate
 
 
@@ -89,7 +97,8 @@ def leniency(
     alone = int((present.sum(axis=1) == 1).sum())
     if not shared.any():
         raise InputError(f"{where}: no item was scored by two judges. Let them score the same.")
-    codes = cluster_codes(inference["cluster"], len(x), where=where)[shared]
+    every = cluster_codes(inference["cluster"], len(x), where=where)
+    codes = every[shared]
     normal, right = _equations(means[shared], present[shared])
     normal = jackknife.cluster_sums(normal.reshape(len(normal), -1), codes).reshape(
         -1, n_judges, n_judges
@@ -98,25 +107,20 @@ def leniency(
     whole = normal.sum(axis=0)
     if not _connected(whole[None])[0]:
         raise InputError(
-            f"{where}: the judges fall into groups that share no item, so they cannot be compared. "
-            "Let them score some of the same items."
+            f"{where}: the judges fall into groups that share no item, so they cannot be compared."
         )
     values = _solved(whole[None], right.sum(axis=0)[None])[0]
     sizes = np.bincount(np.unique(codes, return_inverse=True)[1].reshape(-1))
     sample = Sample.from_mask(
-        shared, "scored by one judge", None if inference["cluster"] is None
-        else cluster_codes(inference["cluster"], len(x), where=where), n_replications=n_judges,
-        repeated="judge",
+        shared, "scored by one judge", None if inference["cluster"] is None else every,
+        n_replications=n_judges, repeated="judge",
     )  # fmt: skip
-    notes: tuple[Note, ...] = ()
-    if alone:
-        message = f"{alone} items were scored by one judge only, so they do not measure leniency."
-        notes = (Note(code="scored_once", message=message),)
+    message = f"{alone} items were scored by one judge only, so they do not measure leniency."
+    notes = note_if(alone, "scored_once", message)
     left_out = whole - normal
     why = jackknife.lack_note(sizes)
     if not why and not _connected(left_out).all():
-        message = "No interval: without one cluster the judges share no item."
-        why = (Note(code="no_interval", message=message),)
+        why = no_interval("without one cluster the judges share no item")
     left = _solved(left_out, right.sum(axis=0) - right) if not why else np.empty((0, n_judges))
     level = 1 - (1 - inference["level"]) / n_judges
     widened = runs if runs and any(pair.is_random for pair in runs.pairs) else None
@@ -136,13 +140,12 @@ def leniency(
                 weights[j] = (1 - 1 / n_judges) ** 2
                 mean = widened.widen(mean, widened.share(weights.tolist()))
             constant = mean.std_error <= 1e-12 * max(1.0, float(np.nanmax(np.abs(means))))
-            message = "No interval: the judge differs by the same amount on every item."
+            alike = no_interval("the judge differs by the same amount on every item")
+            own = None if constant else mean.interval(level)
             estimate = estimate.replace(
-                interval=None
-                if constant
-                else adjusted_interval(mean.interval(level), inference["level"]),
+                interval=adjusted_interval(own, inference["level"]),
                 std_error=math.nan if constant else mean.std_error,
-                notes=(Note(code="no_interval", message=message),) if constant else (),
+                notes=alike if constant else (),
             )
             p_values.append(math.nan if constant else mean.p_value())
         terms.append(estimate)
@@ -345,9 +348,7 @@ def alternative_annotator_test(
     numbered = tuple(f"annotator {j + 1}" for j in range(y.shape[1]))
     names = tuple(annotators) if annotators is not None else numbered
     if len(names) != y.shape[1]:
-        raise InputError(
-            f"{where}: {len(names)} names for {y.shape[1]} annotators. Give one for each column."
-        )
+        raise InputError(f"{where}: {len(names)} names for {y.shape[1]} annotators.")
     enough = np.sum(~np.isnan(y), axis=1) >= 2
     used = enough & ~np.isnan(f)
     out = {
@@ -356,26 +357,20 @@ def alternative_annotator_test(
     }
     sample = Sample.from_mask(used, out, None if cluster is None else codes)
     f, y, codes = f[used], y[used], codes[used]
-    settings = (scoring, epsilon)
-    result = _test(f, y, codes, names, settings, sample)
+    f, y, codes = f[used], y[used], codes[used]
+    test = partial(_test, scoring=scoring, epsilon=epsilon, sample=sample)
+    result = test(f, y, codes, names)
     if result.reason:
         return result
+    constants = [test(np.full(f.size, v), y, codes, names) for v in np.unique(y[~np.isnan(y)])]
     beside = {
-        "the best constant label": max(
-            (
-                _test(np.full(f.size, v), y, codes, names, settings, sample)
-                for v in np.unique(y[~np.isnan(y)])
-            ),
-            key=lambda r: (r.winning_rate, r.advantage),
-        ),
-        "the human majority": _test(_majority(y, scoring), y, codes, names, settings, sample),
+        "the best constant label": max(constants, key=lambda r: (r.winning_rate, r.advantage)),
+        "the human majority": test(_majority(y, scoring), y, codes, names),
     }
-    notes = list(result.notes)
-    if y.shape[1] == 2:
-        message = "Two annotators: each is measured by one other, there is no consensus."
-        notes.append(Note(code="two_annotators", message=message))
-    power = _power(y, codes, names, settings, sample, n_resamples, seed)
-    return dataclasses.replace(result, beside=beside, power=power, notes=tuple(notes))
+    message = "Two annotators: each is measured by one other, there is no consensus."
+    notes = (*result.notes, *note_if(y.shape[1] == 2, "two_annotators", message))
+    power = _power(y, codes, names, test, n_resamples, seed)
+    return dataclasses.replace(result, beside=beside, power=power, notes=notes)
 
 
 def coded_labels(
@@ -428,10 +423,11 @@ def _test(
     y: Floats,
     codes: Ints,
     names: tuple[str, ...],
-    settings: tuple[Scoring, float],
+    *,
+    scoring: Scoring,
+    epsilon: float,
     sample: Sample,
 ) -> AlternativeAnnotator:
-    scoring, epsilon = settings
     rows: list[tuple[str, Floats, Floats, Ints]] = []
     skipped = []
     for j, name in enumerate(names):
@@ -449,7 +445,12 @@ def _test(
             annotators=(), sweep={}, sample=sample, skipped=tuple(skipped),
             reason=f"no annotator has {LEAST_ITEMS} items that another one labelled too",
         )  # fmt: skip
-    behind = [_behind(judge, person, own) for _, judge, person, own in rows]
+    behind = []
+    for _, judge, person, own in rows:
+        over = jackknife.mean_over_clusters(
+            (person >= judge).astype(float) - (judge >= person), own
+        )
+        behind.append((over.mean, over.std_error, over.df))
     p = {eps: _p_values(behind, eps) for eps in {*SWEEP, epsilon}}
     won = {eps: float(np.mean(p_adjust(v, method="BY") <= ALPHA)) for eps, v in p.items()}
     adjusted = p_adjust(p[epsilon], method="BY")
@@ -470,13 +471,10 @@ def _test(
                 p_adjusted=float(adj),
             )
         )
-    notes = []
-    if skipped:
-        message = f"{len(skipped)} annotators have fewer than {LEAST_ITEMS} items and are skipped."
-        notes.append(Note(code="annotators_skipped", message=message))
-    if constant:
-        message = "Against some annotator the difference is the same on every item: p is 0 or 1."
-        notes.append(Note(code="constant_difference", message=message))
+    few = f"{len(skipped)} annotators have fewer than {LEAST_ITEMS} items and are skipped."
+    alike = "Against some annotator the difference is the same on every item: p is 0 or 1."
+    notes = note_if(skipped, "annotators_skipped", few)
+    notes += note_if(constant, "constant_difference", alike)
     omega = won[epsilon]
     return AlternativeAnnotator(
         winning_rate=omega,
@@ -487,15 +485,8 @@ def _test(
         sweep={e: won[e] for e in SWEEP},
         sample=sample,
         skipped=tuple(skipped),
-        notes=tuple(notes),
+        notes=notes,
     )
-
-
-def _behind(judge: Floats, person: Floats, codes: Ints) -> tuple[float, float, float]:
-    """How much oftener the person is the closer one, its standard error and degrees of freedom."""
-    d = (person >= judge).astype(float) - (judge >= person)
-    over = jackknife.mean_over_clusters(d, codes)
-    return over.mean, over.std_error, over.df
 
 
 def _p_values(behind: Sequence[tuple[float, float, float]], eps: float) -> Floats:
@@ -522,8 +513,7 @@ def _power(
     y: Floats,
     codes: Ints,
     names: tuple[str, ...],
-    settings: tuple[Scoring, float],
-    sample: Sample,
+    test: Callable[..., AlternativeAnnotator],
     n_resamples: int,
     seed: int | None,
 ) -> float:
@@ -538,17 +528,15 @@ def _power(
     for b in range(n_resamples):
         drawn = rng.integers(0, kinds.size, kinds.size)
         rows = drawn if members is None else np.concatenate([members[c] for c in drawn])
-        place = (
-            np.arange(drawn.size)
-            if members is None
-            else np.repeat(np.arange(drawn.size), [members[c].size for c in drawn])
-        )
+        place = np.arange(drawn.size)
+        if members is not None:
+            place = np.repeat(place, [members[c].size for c in drawn])
         j = b % m
         panel = np.delete(y[rows], j, axis=1)
         kept = ~np.isnan(y[rows, j]) & (np.sum(~np.isnan(panel), axis=1) >= 2)
         if kept.sum() < LEAST_ITEMS:
             continue
-        out = _test(y[rows, j][kept], panel[kept], place[kept], names[: m - 1], settings, sample)
+        out = test(y[rows, j][kept], panel[kept], place[kept], names[: m - 1])
         if not out.reason:
             passed.append(out.passed)
     return float(np.mean(passed)) if passed else math.nan

@@ -18,7 +18,14 @@ from judgestats.errors import InputError
 from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
+from judgestats.stats.inference.result import (
+    Estimate,
+    Interval,
+    Note,
+    NullReference,
+    Sample,
+    note_if,
+)
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.inputs import cluster_variance
 from judgestats.stats.validity.panels import folds
@@ -147,10 +154,8 @@ def confidence_calibration(
         )  # fmt: skip
     place = np.minimum(np.floor(p * BINS + 1e-9).astype(np.int64), BINS - 1)
     details = _parts(p, y, np.unique(p, return_inverse=True)[1].reshape(-1))
-    binned = _parts(p, y, place)
-    details = {k: details[k] for k in ("reliability", "resolution", "uncertainty")} | {
-        f"binned_{k}": v for k, v in binned.items()
-    }
+    binned = {f"binned_{k}": v for k, v in _parts(p, y, place).items()}
+    details = {k: details[k] for k in ("reliability", "resolution", "uncertainty")} | binned
     details["after_recalibration"] = _cross_fitted(p, y, codes, inference["seed"])
     base = details["uncertainty"]
     brier = inputs.mean_estimate(
@@ -163,6 +168,24 @@ def confidence_calibration(
         level=inference["level"],
     )
     details["skill"] = 1 - brier.estimate / base if base > 0 else math.nan
+    rows = []
+    for k in np.unique(place):
+        here = place == k
+        share = inputs.share_over_clusters(
+            y[here], np.ones(int(here.sum())), codes[here], clustered=clustered,
+            level=inference["level"],
+        )  # fmt: skip
+        rows.append(
+            {
+                "from": k / BINS,
+                "to": (k + 1) / BINS,
+                "n": int(here.sum()),
+                "confidence": float(p[here].mean()),
+                "share": share.share,
+                "conf_low": share.low,
+                "conf_high": share.high,
+            }
+        )
     return ConfidenceCalibration(
         brier=brier.replace(details=details),
         calibration_error=Estimate(
@@ -174,7 +197,7 @@ def confidence_calibration(
             null=_null(p, y, place, inference["seed"]),
         ),
         area=_area(p, y),
-        diagram=_diagram(p, y, place, codes, clustered, inference["level"]),
+        diagram=pd.DataFrame(rows),
         sample=sample,
         notes=brier.notes,
     )
@@ -257,34 +280,6 @@ def _area(p: Floats, y: Floats) -> float:
         return math.nan
     ranks = distributions.ranks(p)
     return float((ranks[y == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
-
-
-def _diagram(
-    p: Floats,
-    y: Floats,
-    place: Ints,
-    codes: Ints,
-    clustered: bool,
-    level: float,
-) -> pd.DataFrame:
-    rows = []
-    for k in np.unique(place):
-        here = place == k
-        share = inputs.share_over_clusters(
-            y[here], np.ones(int(here.sum())), codes[here], clustered=clustered, level=level
-        )
-        rows.append(
-            {
-                "from": k / BINS,
-                "to": (k + 1) / BINS,
-                "n": int(here.sum()),
-                "confidence": float(p[here].mean()),
-                "share": share.share,
-                "conf_low": share.low,
-                "conf_high": share.high,
-            }
-        )
-    return pd.DataFrame(rows)
 
 
 _EDGE = 1e-9
@@ -378,10 +373,7 @@ def shares_on_the_right_side(scores: Floats, passed: Floats) -> Floats:
 def _labels(x: Floats, passed: ArrayLike, where: str) -> Floats:
     y = as_numbers(passed, "passed", where)
     if y.shape != x.shape[:1]:
-        raise InputError(
-            f"{where}: there must be one label for each row of scores, got shapes {x.shape} and "
-            f"{y.shape}."
-        )
+        raise InputError(f"{where}: one label per row is needed, got {x.shape} and {y.shape}.")
     if not np.isin(y[~np.isnan(y)], (0.0, 1.0)).all():
         raise InputError(f"{where}: labels must be 1 (pass), 0 (fail) or NaN.")
     return y
@@ -406,16 +398,10 @@ def _components(x: Floats, right: Bools) -> Floats:
     """
     ranks = distributions.ranks(x, axis=0)
     out = np.empty_like(ranks)
-    for own, sign in ((right, 1), (~right, -1)):
-        others = float(np.sum(~own))
-        below = (ranks[own] - distributions.ranks(x[own], axis=0)) / others
-        out[own] = below if sign == 1 else 1 - below
+    for own, place in ((right, 0), (~right, 1)):
+        below = (ranks[own] - distributions.ranks(x[own], axis=0)) / float(np.sum(~own))
+        out[own] = np.abs(place - below)
     return out
-
-
-def _influence(placed: Floats, right: Bools, area: float) -> Floats:
-    """What each item moves the area by; they sum to 0."""
-    return np.asarray((placed - area) / np.where(right, right.sum(), (~right).sum()))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -429,7 +415,7 @@ class _Spread:
 
 
 def _spread(placed: Floats, right: Bools, codes: Ints, area: float) -> _Spread:
-    moved = _influence(placed, right, area)
+    moved = (placed - area) / np.where(right, right.sum(), (~right).sum())
     by_cluster = cluster_sums(moved, codes)
     g, n = by_cluster.size, moved.size
     kinds = [cluster_sums(own.astype(float), codes) for own in (right, ~right)]
@@ -478,10 +464,8 @@ def _null_error(a: float, passed: int, failed: int) -> float:
 
 
 def _few(rarer: float) -> tuple[Note, ...]:
-    if rarer >= 5:
-        return ()
     message = f"The rarer label is in {rarer:.3g} clusters: the interval is rough."
-    return (Note(code="few_clusters", message=message),)
+    return note_if(rarer < 5, "few_clusters", message)
 
 
 def error_limit(errors: ArrayLike, n: ArrayLike, delta: float) -> Floats:
@@ -887,8 +871,5 @@ def labels_for_window(
             return None
     while high - low > 20:
         middle = (low + high) // 40 * 20
-        if is_enough(middle):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high

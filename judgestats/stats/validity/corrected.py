@@ -26,6 +26,7 @@ from judgestats.stats.inference.result import (
     Note,
     Sample,
     TestResult,
+    note_if,
 )
 from judgestats.stats.validity import inputs, regression
 from judgestats.stats.validity.label_draws import LabelsDrawn
@@ -137,11 +138,8 @@ class CorrectedScore(inputs.Report):
         if not math.isnan(self.people_only.estimate):
             text += f", the labels alone {self.people_only.short()}"
         text += f" ({c.sample})."
-        return (
-            text
-            if self.labels_extra.interval is None
-            else f"{text} {gain_phrase(self.labels_extra)}."
-        )
+        gained = gain_phrase(self.labels_extra)
+        return text if self.labels_extra.interval is None else f"{text} {gained}."
 
     def lines(self) -> list[str]:
         """The estimators, and the effective extra labels of the judge."""
@@ -218,12 +216,7 @@ def corrected_rate(
     """
     where = "corrected_rate"
     items = inputs.labelled_items(
-        judge,
-        human,
-        kind="verdict",
-        cluster=inference["cluster"],
-        stratum=stratum,
-        where=where,
+        judge, human, kind="verdict", cluster=inference["cluster"], stratum=stratum, where=where
     )
     _check(items, labels_drawn, mix, stratum is not None, where)
     weight = inputs.chance_weights(items, chance, where)
@@ -239,18 +232,12 @@ def corrected_rate(
     test = representativeness_test(items, verdicts=True)
     if chance is None and stratum is None:
         notes += _unlike(test, labels_drawn)
-    if unlabelled:
-        message = (
-            f"{unread} of {n_items} items have neither a verdict of the judge nor a label, and are "
-            "left out: the rate is that of the others."
-        )
-        notes.append(Note(code="unread_left_out", message=message))
-    elif unread:
-        message = (
-            f"{unread} of {n_items} items have no verdict of the judge: they form a "
-            "separate class, weighted like the others."
-        )
-        notes.append(Note(code="unread_class", message=message))
+    message = f"{unread} of {n_items} items have neither a verdict nor a label, and are left out."
+    notes += note_if(unlabelled, "unread_left_out", message)
+    message = (
+        f"{unread} of {n_items} items have no verdict of the judge: they form a separate class."
+    )
+    notes += note_if(unread and not unlabelled, "unread_class", message)
     people = poststratified_rate(
         items, use_judge=False, mix=mix, weight=weight, level=inference["level"]
     )
@@ -344,11 +331,8 @@ def corrected_mean(
     unread = int(np.sum(~present))
     notes = [*items.notes, *inputs.policy_notes(labels_drawn, where=where)]
     if unread:
-        message = (
-            f"{unread} of {items.n_items} items have no score of the judge and are left out: the "
-            "mean is that of the items it could score."
-        )
-        notes.append(Note(code="unread_left_out", message=message))
+        message = f"{unread} of {items.n_items} items have no score of the judge and are left out."
+        notes += note_if(True, "unread_left_out", message)
         items = items.only(present)
     test = representativeness_test(items, verdicts=False)
     if stratum is None:
@@ -375,8 +359,7 @@ def corrected_mean(
             people = _undefined_estimate(people, reason)
     elif items.n < inputs.FEW_LABELS or math.isnan(corrected.estimate):
         why = corrected.reason or f"there are fewer than {inputs.FEW_LABELS} labels"
-        note = Note(code="people_only", message=f"The human labels alone are used: {why}.")
-        notes.append(note)
+        notes += note_if(True, "people_only", f"The human labels alone are used: {why}.")
         if not math.isnan(corrected.estimate):
             others["greg"] = corrected
         corrected = people
@@ -403,22 +386,19 @@ def _check(
     if items.n == 0:
         raise InputError(f"{where}: no item has a label. Label some of the items judged first.")
     if (labels_drawn == "stratified" or mix is not None) and not strata:
-        raise InputError(
-            f"{where}: {'a mix' if mix is not None else 'stratified labels'} needs the stratum of "
-            "every item. Give stratum=."
-        )
+        what = "a mix" if mix is not None else "stratified labels"
+        raise InputError(f"{where}: {what} needs the stratum of every item. Give stratum=.")
 
 
-def _unlike(test: TestResult, labels_drawn: str | None) -> list[Note]:
-    """A warning where the labelled items differ from the rest."""
+def _unlike(test: TestResult, labels_drawn: str | None) -> tuple[Note, ...]:
     if not test.p_value < 0.05 or labels_drawn in {"by-verdict", "stratified", "convenience"}:
-        return []
+        return ()
     message = (
         f"The judge gives the labelled items {test.estimates['labelled']:.2f} and the rest "
         f"{test.estimates['the rest']:.2f} on average (p {test.p_value:.2g}): they do not look "
-        "drawn at random. The correction removes only what the judge's verdict explains of it."
+        "drawn at random."
     )
-    return [Note(code="unrepresentative", message=message)]
+    return note_if(True, "unrepresentative", message)
 
 
 def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
@@ -501,9 +481,7 @@ def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float,
     ([0.0903, 0.3068], 0.161)
     """
     if min(b, c) < 0 or b + c > n or n < 1 or not 0 < level < 1:
-        raise InputError(
-            f"tango_limits: b and c must be counts among n pairs, got b={b}, c={c}, n={n}."
-        )
+        raise InputError(f"tango_limits: b and c must be counts among n pairs, got {b}, {c}, {n}.")
     z = float(distributions.norm.isf((1 - level) / 2))
 
     def score(delta: float) -> float:
@@ -515,16 +493,11 @@ def tango_limits(b: int, c: int, n: int, *, level: float = 0.95) -> tuple[float,
 
     observed = (b - c) / n
     edge = 1 - 1e-12
-    low = (
-        -1.0
-        if score(-edge) < z
-        else float(scipy.optimize.brentq(lambda d: score(d) - z, -edge, observed))
-    )
-    high = (
-        1.0
-        if score(edge) > -z
-        else float(scipy.optimize.brentq(lambda d: score(d) + z, observed, edge))
-    )
+    low, high = -1.0, 1.0
+    if score(-edge) >= z:
+        low = float(scipy.optimize.brentq(lambda d: score(d) - z, -edge, observed))
+    if score(edge) <= -z:
+        high = float(scipy.optimize.brentq(lambda d: score(d) + z, observed, edge))
     return low, high
 
 
@@ -654,40 +627,28 @@ def corrected_differences(
             f"at least two systems, got shapes {f.shape} and {y.shape} for {len(names)} names."
         )
     if labels_drawn in {"by-verdict", "stratified"}:
-        raise InputError(
-            f"{where}: differences are corrected for labels drawn at random, got "
-            f"labels_drawn={labels_drawn!r}. Draw items at random for comparing systems."
-        )
+        raise InputError(f"{where}: labels must be drawn at random, got {labels_drawn!r}.")
     notes = list(inputs.policy_notes(labels_drawn, where=where))
     pairs = list(itertools.combinations(range(len(names)), 2))
     compared, beside, wins = [], {}, {}
     for a, b in pairs:
         both = ~np.isnan(f[:, a]) & ~np.isnan(f[:, b])
         label = f"{names[a]} - {names[b]}"
-        items = _pair(f[:, a] - f[:, b], y[:, a] - y[:, b], inference["cluster"], both, where)
+        d, of_people = f[:, a] - f[:, b], y[:, a] - y[:, b]
+        items = _pair(d, of_people, inference["cluster"], both, where)
         beside[label] = float(items.judge.mean()) if items.n_items else math.nan
         compared.append(_row(names[a], names[b], items, labels_drawn, inference["level"]))
-        superior = _pair(
-            np.sign(f[:, a] - f[:, b]) / 2 + 0.5,
-            np.sign(y[:, a] - y[:, b]) / 2 + 0.5,
-            inference["cluster"],
-            both,
-            where,
-        )
+        halves = np.sign(d) / 2 + 0.5, np.sign(of_people) / 2 + 0.5
+        superior = _pair(*halves, inference["cluster"], both, where)
         if items.n and labels_drawn != "convenience":
-            wins[label] = poststratified_rate(
-                superior, join=False, level=inference["level"]
-            ).replace(
+            better = poststratified_rate(superior, join=False, level=inference["level"])
+            wins[label] = better.replace(
                 name="probability_of_superiority", label=f"P({names[a]} better than {names[b]})"
             )
     rows = with_adjusted(compared, "holm")
     unread = int(np.sum(np.isnan(f)))
-    if unread:
-        message = (
-            f"{unread} outputs have no verdict of the judge; a pair is compared on the items "
-            "that have one for both."
-        )
-        notes.append(Note(code="unread_left_out", message=message))
+    message = f"{unread} outputs have no verdict of the judge; a pair is compared without these."
+    notes += note_if(unread, "unread_left_out", message)
     return Comparisons(
         symbol="t",
         name=where,
@@ -738,6 +699,7 @@ def _row(
     t, df = out.estimate / out.std_error, float(out.details["df"])
     # The interval of the test: one verdict a pair.
     half = inputs.critical_value(level, df) * out.std_error
+    interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
     interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
     p = float(2 * distributions.t.sf(abs(t), df))
     return Comparison(
@@ -823,14 +785,12 @@ def corrected_win_rate(
     if labels_drawn == "convenience":
         out = out.replace(estimate=math.nan, interval=None, reason=inputs.PICKED_BY_HAND)
     read = ~np.isnan(items.judge)
+    judged = float(items.judge[read].mean()) if read.any() else math.nan
     return out.replace(
         name="win_rate",
         label="Corrected win rate",
         notes=(*notes, *out.notes),
-        details={
-            **out.details,
-            "judge": float(items.judge[read].mean()) if read.any() else math.nan,
-        },
+        details={**out.details, "judge": judged},
     )
 
 
@@ -841,9 +801,6 @@ def _outcomes(values: ArrayLike, name: str, where: str) -> Floats:
         if v is None or v == "" or v != v:  # noqa: PLR0124 (NaN)
             continue
         if v not in OUTCOME:
-            raise InputError(
-                f"{where}: {name} holds {str(v)!r}, which is not one of win, tie and loss. "
-                "Recode it."
-            )
+            raise InputError(f"{where}: {name} holds {v!r}, which is not one of win, tie and loss.")
         out[i] = OUTCOME[v]
     return out.reshape(array.shape)

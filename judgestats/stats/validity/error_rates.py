@@ -15,7 +15,14 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
-from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, Sample
+from judgestats.stats.inference.result import (
+    Comparison,
+    Comparisons,
+    Estimate,
+    Note,
+    Sample,
+    note_if,
+)
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.label_draws import LabelsDrawn
@@ -158,12 +165,7 @@ def error_rates(
     """
     where = "error_rates"
     judged = inputs.labelled_items(
-        judge,
-        human,
-        kind="verdict",
-        cluster=inference["cluster"],
-        stratum=stratum,
-        where=where,
+        judge, human, kind="verdict", cluster=inference["cluster"], stratum=stratum, where=where
     )
     read = ~np.isnan(judged.judge)
     items = judged.only(read)
@@ -173,16 +175,13 @@ def error_rates(
     if items.n == 0:
         return _nothing_read(judged, tuple(notes))
     if labels_drawn == "stratified" and stratum is None:
-        raise InputError(
-            f"{where}: labels_drawn='stratified' needs the stratum of every item. Give stratum=."
-        )
+        raise InputError(f"{where}: labels_drawn='stratified' needs the stratum of every item.")
     verdict = majority(items)
     part = _parts(items, verdict, labels_drawn)
     by_verdict = labels_drawn == "by-verdict"
     weight, reason = _weights(items, part, spared=_TIED if by_verdict else None)
-    weights = inputs.chance_weights(
-        items, None if chance is None else np.asarray(chance)[read], where
-    )
+    own = None if chance is None else np.asarray(chance)[read]
+    weights = inputs.chance_weights(items, own, where)
     if weights is not None:
         weight = weight * weights * (items.n / weights.sum())
     lab = items.labelled
@@ -236,15 +235,13 @@ def error_rates(
             level=inference["level"],
             scale="identity",
         )
-        rates[name] = (
-            out.replace(estimate=math.nan, interval=None, reason=reason)
-            if reason
-            else inputs.clip_limits(out)
-        )
+        if reason:
+            out = out.replace(estimate=math.nan, interval=None, reason=reason)
+        rates[name] = out if reason else inputs.clip_limits(out)
     notes += _class_notes(y)
-    if tied := int(np.sum(f == 0.5)):
-        message = f"The repeats tie on {tied} labelled items: these count half for either verdict."
-        notes.append(Note(code="tied_votes", message=message))
+    tied = int(np.sum(f == 0.5))
+    message = f"The repeats tie on {tied} labelled items: these count half for either verdict."
+    notes += note_if(tied, "tied_votes", message)
     notes += _no_better(rates)
     common = float(np.sum(w * y) / w.sum())
     constant = {**_CONSTANT, "accuracy": max(common, 1 - common)}
@@ -325,22 +322,18 @@ def _weights(
     return weight * items.n / items.n_items, ""
 
 
-def _cells(s: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    return s[..., 0], s[..., 1], s[..., 2], s[..., 3]
-
-
 def _balanced(s: NDArray[Any]) -> NDArray[Any]:
-    tp, fp, fn, tn = _cells(s)
+    tp, fp, fn, tn = np.moveaxis(s, -1, 0)
     return np.asarray((tp / (tp + fn) + tn / (tn + fp)) / 2)
 
 
 def _matthews(s: NDArray[Any]) -> NDArray[Any]:
-    tp, fp, fn, tn = _cells(s)
+    tp, fp, fn, tn = np.moveaxis(s, -1, 0)
     return np.asarray((tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
 def _kappa(s: NDArray[Any]) -> NDArray[Any]:
-    tp, fp, fn, tn = _cells(s)
+    tp, fp, fn, tn = np.moveaxis(s, -1, 0)
     n = tp + fp + fn + tn
     agree = (tp + tn) / n
     chance = ((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp)) / n**2
@@ -359,34 +352,24 @@ _COEFFICIENTS = (
 )
 
 
-def _no_better(rates: Mapping[str, Estimate]) -> list[Note]:
-    """Note if the judge passes human fails as often as human passes."""
+def _no_better(rates: Mapping[str, Estimate]) -> tuple[Note, ...]:
+    """Verdicts that say nothing, or that are coded the wrong way round, look like any others."""
     youden = rates["sensitivity"].estimate + rates["specificity"].estimate - 1
-    if math.isnan(youden) or youden > 0:
-        return []
     message = (
-        f"Sensitivity + specificity is {youden + 1:.2f}, not above 1: the verdicts predict the "
-        "labels no better than a coin, or they are coded the other way round."
+        f"Sensitivity + specificity is {youden + 1:.2f}, not above 1: no better than a coin, or "
+        "coded the other way round."
     )
-    return [Note(code="no_better_than_chance", message=message)]
+    return note_if(youden <= 0, "no_better_than_chance", message)
 
 
 def _class_notes(y: Floats) -> list[Note]:
-    notes = []
+    notes: list[Note] = []
     for value, word in ((1.0, "pass"), (0.0, "fail")):
         k = int(np.sum(y == value))
-        if k == 0:
-            message = (
-                f"No label says {word!r}: how the judge does on such items cannot be known. Label "
-                "items until there are some."
-            )
-            notes.append(Note(code="no_class", message=message))
-        elif k < FEW_IN_CLASS:
-            message = (
-                f"Only {k} labels say {word!r}: the rarer class decides how well the rates are "
-                "known (10 of 10 right leaves [.69, 1])."
-            )
-            notes.append(Note(code="rare_class", message=message))
+        message = f"No label says {word!r}: how the judge does on such items cannot be known."
+        notes += note_if(k == 0, "no_class", message)
+        message = f"Only {k} labels say {word!r}: the rarer class decides how well rates are known."
+        notes += note_if(0 < k < FEW_IN_CLASS, "rare_class", message)
     return notes
 
 
@@ -444,15 +427,12 @@ def error_rates_by_slice(
     """
     where = "error_rates_by_slice"
     items = inputs.labelled_items(
-        judge,
-        human,
-        kind="verdict",
-        cluster=inference["cluster"],
-        stratum=slices,
-        where=where,
+        judge, human, kind="verdict", cluster=inference["cluster"], stratum=slices, where=where
     )
     one_of(where, "measure", measure, ("accuracy", "sensitivity", "specificity"))
-    base, right = _measure_items(items, measure)
+    y = np.where(np.isnan(items.judge), np.nan, items.human)
+    base = {"accuracy": ~np.isnan(y), "sensitivity": y == 1, "specificity": y == 0}[measure]
+    right = base & (items.judge == y)
     rates: dict[str, Estimate] = {}
     rows = []
     for h, name in enumerate(items.strata):
@@ -489,34 +469,15 @@ def error_rates_by_slice(
     )
 
 
-def _measure_items(items: inputs.LabelledItems, measure: str) -> tuple[Bools, Bools]:
-    """Which items with a verdict the measure counts, and on which the judge is correct."""
-    y = np.where(np.isnan(items.judge), np.nan, items.human)
-    base = {
-        "accuracy": ~np.isnan(y),
-        "sensitivity": y == 1,
-        "specificity": y == 0,
-    }[measure]
-    return base, base & (items.judge == y)
-
-
 def _no_row(name: str, n: int, reason: str) -> Comparison:
     return Comparison(
-        a=name,
-        b="the rest",
-        estimate=math.nan,
-        n=n,
-        reason=reason,
+        a=name, b="the rest", estimate=math.nan, n=n, reason=reason,
         estimate_name="slice_difference",
-    )
+    )  # fmt: skip
 
 
 def _slice_comparison(
-    name: str,
-    items: inputs.LabelledItems,
-    base: Bools,
-    right: Bools,
-    inside: Bools,
+    name: str, items: inputs.LabelledItems, base: Bools, right: Bools, inside: Bools
 ) -> Comparison:
     here, rest = base & inside, base & ~inside
     n = int(here.sum())

@@ -17,7 +17,16 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
 from judgestats.stats.inference.jackknife import mean_over_clusters
-from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample, notes_block
+from judgestats.stats.inference.result import (
+    Estimate,
+    Interval,
+    Note,
+    Result,
+    Sample,
+    no_interval,
+    note_if,
+    notes_block,
+)
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 FAIL_PASS = ("fail", "pass")
@@ -78,12 +87,9 @@ def verdict_values(values: ArrayLike, *, where: str, name: str) -> Floats:
     array = np.asarray(values)
     if array.dtype.kind in "bif":
         numbers = array.astype(float)
-        bad = ~np.isnan(numbers) & (numbers != 0) & (numbers != 1)
-        if bad.any():
-            raise InputError(
-                f"{where}: {name} must be 0 or 1, got {numbers[bad][0]:g}. Give verdicts, or use "
-                "a function for scores."
-            )
+        bad = numbers[~np.isnan(numbers) & (numbers != 0) & (numbers != 1)]
+        if bad.size:
+            raise InputError(f"{where}: {name} must be 0 or 1, got {bad[0]:g}. Give verdicts.")
         return numbers
     code: dict[object, float] = {FAIL_PASS[0]: 0.0, FAIL_PASS[1]: 1.0}
     code |= {0: 0.0, 1: 1.0}  # True and False are equal to these
@@ -99,10 +105,8 @@ def verdict_values(values: ArrayLike, *, where: str, name: str) -> Floats:
     if unknown:
         shown = ", ".join(repr(v) for v in sorted(unknown)[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        raise InputError(
-            f"{where}: {name} holds {shown}{more}, which {'is' if len(unknown) == 1 else 'are'} "
-            f"none of the verdicts' words {' and '.join(map(repr, FAIL_PASS))}. Recode them."
-        )
+        words = " and ".join(map(repr, FAIL_PASS))
+        raise InputError(f"{where}: {name} holds {shown}{more}, but the verdicts are {words}.")
     return out.reshape(array.shape)
 
 
@@ -211,8 +215,8 @@ def labelled_items(
         y = as_numbers(human, "human", where)
     if f.ndim not in {1, 2} or y.ndim != 1 or f.shape[0] != y.size or f.size == 0:
         raise InputError(
-            f"{where}: judge and human must hold one entry for each item judged, got shapes "
-            f"{f.shape} and {y.shape}. Give NaN or None where there is no label."
+            f"{where}: judge and human must hold one entry for each item judged, NaN or None "
+            f"without a label, got shapes {f.shape} and {y.shape}."
         )
     if f.ndim == 2:
         f = mean_of_present(f, 1)
@@ -221,20 +225,11 @@ def labelled_items(
     if stratum is not None:
         kinds = np.asarray(stratum, dtype=object)
         if kinds.shape != y.shape or any(_absent(v) for v in kinds):
-            raise InputError(
-                f"{where}: stratum must hold one name for each of the {y.size} items. Give every "
-                "item a stratum, or leave it out."
-            )
+            raise InputError(f"{where}: stratum must name the stratum of each of {y.size} items.")
         names, place = np.unique(kinds.astype(str), return_inverse=True)
         strata, place = tuple(names.tolist()), place.reshape(-1).astype(np.int64)
     n = int(np.sum(~np.isnan(y)))
-    notes: tuple[Note, ...] = ()
-    if 0 < n < FEW_LABELS:
-        message = (
-            f"Only {n} labels: intervals were studied from {FEW_LABELS} labels on. Label more "
-            "items before deciding anything by these numbers."
-        )
-        notes = (Note(code="few_labels", message=message),)
+    message = f"Only {n} labels: intervals were studied from {FEW_LABELS} labels on. Label more."
     return LabelledItems(
         judge=f,
         human=y,
@@ -242,7 +237,7 @@ def labelled_items(
         clustered=cluster is not None,
         stratum=place,
         strata=strata,
-        notes=notes,
+        notes=note_if(0 < n < FEW_LABELS, "few_labels", message),
     )
 
 
@@ -264,21 +259,10 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
             "The sampling of the labels is not stated, so the result assumes random. State "
             f"labels_drawn={' / '.join(LABELS_DRAWN)}."
         )
-        return (Note(code="assumes_random", message=message),)
-    one_of(
-        where,
-        "labels_drawn",
-        labels_drawn,
-        LABELS_DRAWN,
-        advice="State how the labelled items were chosen.",
-    )
-    if labels_drawn == "convenience":
-        message = (
-            "The labelled items were picked by hand, so nothing computed from them speaks for the "
-            "other items."
-        )
-        return (Note(code="convenience", message=message),)
-    return ()
+        return note_if(True, "assumes_random", message)
+    one_of(where, "labels_drawn", labels_drawn, LABELS_DRAWN)
+    message = "The labelled items were picked by hand, so they do not speak for the other items."
+    return note_if(labels_drawn == "convenience", "convenience", message)
 
 
 def chance_weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> Floats | None:
@@ -292,12 +276,10 @@ def chance_weights(items: LabelledItems, chance: ArrayLike | None, where: str) -
     if chance is None:
         return None
     pi = np.asarray(chance, dtype=float)
-    if pi.shape != items.human.shape or not np.all(
-        (pi[items.labelled] > 0) & (pi[items.labelled] <= 1)
-    ):
+    own = pi[items.labelled] if pi.shape == items.human.shape else np.zeros(1)
+    if not np.all((own > 0) & (own <= 1)):
         raise InputError(
-            f"{where}: chance must hold a number above 0 and up to 1 for each labelled item. Give "
-            "the chances with which the items were drawn."
+            f"{where}: chance must hold a number above 0 and up to 1 for each labelled item."
         )
     return np.where(items.labelled, 1 / np.where(items.labelled, pi, 1.0), 0.0)
 
@@ -532,8 +514,7 @@ def t_estimate(
         details=details or {},
     )
     if not std_error > 0:
-        note = Note(code="no_interval", message=f"No interval: {constant}.")
-        return estimate.replace(notes=(note,))
+        return estimate.replace(notes=no_interval(constant))
     half = critical_value(level, df) * std_error
     interval = Interval(low=value - half, high=value + half, level=level, method=method)
     return estimate.replace(std_error=std_error, interval=interval)
@@ -664,15 +645,9 @@ def share_over_clusters(
     )
     of = "clusters" if clustered else "weighted labels"
     return Share(
-        share=p,
-        low=low,
-        high=high,
-        n=n,
-        effective_n=effective,
-        df=df,
-        method=f"Wilson on the effective number of labels ({of})",
-        level=level,
-    )
+        share=p, low=low, high=high, n=n, effective_n=effective, df=df,
+        method=f"Wilson on the effective number of labels ({of})", level=level,
+    )  # fmt: skip
 
 
 def _exact_share(made: Measure, level: float, of: str) -> Share:

@@ -19,7 +19,7 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.jackknife import jackknife_error, lack_note
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Sample, note_if
 from judgestats.stats.validity.inputs import FEW_LABELS, Report, critical_value, labelled_items
 
 LEAST_PER_CLASS = 10
@@ -68,10 +68,8 @@ class LabelPlan(Report):
     def sentence(self) -> str:
         """The number of labels, with and without the judge."""
         if math.isinf(self.labels):
-            return (
-                f"No number of labels reaches ±{self.half_width:g} with {self.n_items} items "
-                "judged: judge more items."
-            )
+            judged = f"with {self.n_items} items judged: judge more items"
+            return f"No number of labels reaches ±{self.half_width:g} {judged}."
         text = (
             f"±{self.half_width:g} takes {self.labels:.0f} labels with the judge, "
             f"{self.people_only:.0f} without"
@@ -151,7 +149,7 @@ def labels_needed(
         )
     z = critical_value(level, math.inf)
     by_verdict: dict[str, int] = {}
-    notes: tuple[Note, ...] = ()
+    youden = math.inf
     if prevalence is not None and sensitivity is not None and specificity is not None:
         if not (0 < prevalence < 1 and 0 <= sensitivity <= 1 and 0 <= specificity <= 1):
             raise InputError(f"{where}: rates must be within 0-1, the prevalence inside.")
@@ -162,9 +160,6 @@ def labels_needed(
         spread: tuple[float, float] | None = (math.sqrt(ppv * (1 - ppv)), math.sqrt(fo * (1 - fo)))
         weights = (w, 1 - w)
         youden = sensitivity + specificity - 1
-        if youden <= 0:
-            message = "Sensitivity + specificity is at most 1: the judge does not help."
-            notes = (Note(code="useless_judge", message=message),)
     else:
         if sd is None or correlation is None or sd <= 0 or not -1 <= correlation <= 1:
             raise InputError(f"{where}: sd must be positive and the correlation within -1 to 1.")
@@ -174,11 +169,12 @@ def labels_needed(
     room = (half_width / z) ** 2 - between / n_items
     n = math.inf if room <= 0 else float(math.ceil(inside / room - 1e-9))
     people = float(math.ceil(alone / (half_width / z) ** 2 - 1e-9))
+    message = "Sensitivity + specificity is at most 1: the judge does not help."
+    notes = note_if(youden <= 0, "useless_judge", message)
     if math.isfinite(n):
         n = max(n, 2.0)
-        if n > n_items:
-            message = f"That is more than the {n_items} items judged: label them all."
-            notes = (*notes, Note(code="all_items", message=message))
+        message = f"That is more than the {n_items} items judged: label them all."
+        notes += note_if(n > n_items, "all_items", message)
         if spread is not None and n >= 2 * LEAST_PER_CLASS:
             counts = allocate_labels(int(min(n, n_items)), weights, spread)
             by_verdict = {"pass": int(counts[0]), "fail": int(counts[1])}
@@ -261,7 +257,7 @@ def allocate_labels(
     if floor.sum() > n or top.sum() < n:
         raise InputError(
             f"{where}: {n} labels cannot give {w.size} classes at least {least} each, of "
-            f"{int(top.sum())} items available. Change the number of labels."
+            f"{int(top.sum())} items available."
         )
     size = w * s if np.any(w * s > 0) else w
     counts = floor.astype(float)
@@ -324,9 +320,7 @@ def draw_labels(classes: ArrayLike, counts: Mapping[str, int], *, seed: int) -> 
     for name, k in counts.items():
         here = np.flatnonzero(names == str(name))
         if k < 0 or k > here.size:
-            raise InputError(
-                f"draw_labels: {k} items of class {name!r} are asked for, there are {here.size}."
-            )
+            raise InputError(f"draw_labels: {k} items of class {name!r}: there are {here.size}.")
         chosen.append(rng.choice(here, k, replace=False))
         chance[here] = k / here.size if here.size else 0.0
     drawn = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
@@ -440,9 +434,8 @@ def labels_gained(
         details={"n_labels": n, "n_judged": n_all},
     )  # fmt: skip
     if n < FEW_LABELS:
-        return estimate.replace(
-            reason=f"{count_noun(n, 'label', 'labels')} {'is' if n == 1 else 'are'} too few"
-        )
+        few = f"{count_noun(n, 'label', 'labels')} {'is' if n == 1 else 'are'} too few"
+        return estimate.replace(reason=few)
     if n == n_all:
         return estimate.replace(reason="every judged item is labelled")
     r, left, sizes = _left_out_correlations(

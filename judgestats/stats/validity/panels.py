@@ -18,7 +18,7 @@ from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference import cluster_codes, jackknife
 from judgestats.stats.inference.distributions import norm, t
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Sample, no_interval, note_if
 from judgestats.stats.validity.inputs import Report, mean_estimate, verdict_values
 
 FOLDS = 5
@@ -102,21 +102,20 @@ def panel_gain(
         return estimate.replace(notes=lack)
     low, high, needed = _limits(differences, codes, sizes, inference["level"], losses=losses)
     if not high > low:
-        message = "No interval: the panel differs from a member by the same amount on every item."
-        return estimate.replace(notes=(Note(code="no_interval", message=message),))
+        why = "the panel differs from a member by the same amount on every item"
+        return estimate.replace(notes=no_interval(why))
     value = float(np.clip(gain.mean(), low, high))
     ends = (-high, -low) if losses else (low, high)
-    notes: tuple[Note, ...] = ()
-    if low <= 0 <= high and value > 0 and math.isfinite(needed) and needed > own.size:
-        message = f"{own.size:,} labels cannot show this; about {needed:,.0f} would."
-        notes = (Note(code="labels_cannot_show", message=message),)
+    is_open = low <= 0 <= high and value > 0 and math.isfinite(needed) and needed > own.size
+    wanted = f"{needed:,.0f}" if math.isfinite(needed) else ""
+    message = f"{own.size:,} labels cannot show this; about {wanted} would."
     return estimate.replace(
         estimate=sign * value,
         interval=Interval(
             low=ends[0], high=ends[1], level=inference["level"],
             method="least of the members' intervals, Bonferroni above",
         ),
-        notes=notes,
+        notes=note_if(is_open, "labels_cannot_show", message),
     )  # fmt: skip
 
 
@@ -458,9 +457,8 @@ class Panel(Report):
             low, high = gain.interval.low, gain.interval.high
             if not share:  # the smaller the better
                 low, high = -high, -low
-            verdict = (
-                "better than" if low > 0 else "worse than" if high < 0 else "not distinguished from"
-            )
+            verdict = "better than" if low > 0 else "not distinguished from"
+            verdict = "worse than" if high < 0 else verdict
             more = "".join(f"; {note.message.rstrip('.')}" for note in gain.notes)
             parts.append(f"the {name} is {verdict} its best member ({shown}{more})")
         text = (
@@ -535,14 +533,9 @@ def panel_of_judges(
         weighted[out] = _credit(_voted(f[out], vote_weights(f[~out], y[~out])), y[out])
     majority = _credit(_voted(f, np.array([[1.0, -1.0]] * f.shape[1])), y)
     return _panel_of(
-        dict(zip(names, right.T, strict=True)),
-        {"majority": majority, "weighted": weighted},
-        codes,
-        sample,
-        inference,
-        errors=1 - right,
-        unread=int(np.isnan(f).sum()),
-    )
+        dict(zip(names, right.T, strict=True)), {"majority": majority, "weighted": weighted},
+        codes, sample, inference, errors=1 - right, unread=int(np.isnan(f).sum()),
+    )  # fmt: skip
 
 
 def _panel_of(
@@ -582,7 +575,7 @@ def _panel_of(
         calls=len(members),
         sample=sample,
         measure="mean squared error" if squared else "accuracy",
-        notes=(Note(code="unread_wrong", message=message),) if unread else (),
+        notes=note_if(unread, "unread_wrong", message),
     )
 
 
@@ -609,13 +602,12 @@ def labelled_panel(
     if judged.ndim != 2 or judged.shape != (y.size, len(names)) or len(names) < 2:
         raise InputError(
             f"{where}: verdicts or scores must have one row for each label and one column for each "
-            f"of at least two judges, got shapes {judged.shape} and {y.shape} for {len(names)} "
-            "names."
+            f"of at least two judges, got {judged.shape} and {y.shape} for {len(names)} names."
         )
     if len({*names, *reserved}) < len(names) + len(reserved):
         raise InputError(
             f"{where}: names must differ, and none may be {' or '.join(reserved)}, which name the "
-            f"panels, got {list(names)}. Rename that judge."
+            f"panels, got {list(names)}."
         )
     used = ~np.isnan(y) & ~(complete & np.isnan(judged).any(axis=1))
     codes = cluster_codes(cluster, y.size, where=where)
@@ -623,8 +615,8 @@ def labelled_panel(
     if used.sum() < LEAST_LABELS or n_clusters < FOLDS:
         what = "labelled items with all scores" if complete else "labels"
         raise InputError(
-            f"{where}: {int(used.sum())} {what} in {n_clusters} clusters are too few to choose and "
-            f"to judge: at least {LEAST_LABELS} in {FOLDS} clusters."
+            f"{where}: {int(used.sum())} {what} in {n_clusters} clusters are too few: at least "
+            f"{LEAST_LABELS} in {FOLDS} clusters are needed."
         )
     sample = Sample.from_mask(
         used,
@@ -711,20 +703,12 @@ def panel_of_scores(
     weighted = np.empty(y.size)
     for out in folds(codes, inference["seed"]):
         weighted[out] = _weighted(x[~out], y[~out], x[out]) - y[out]
-    panels = {
-        "mean": np.mean(x, axis=1) - y,
-        "median": np.median(x, axis=1) - y,
-        "weighted": weighted,
-    }
+    panels = {"mean": np.mean(x, axis=1) - y, "median": np.median(x, axis=1) - y}
     return _panel_of(
         dict(zip(names, (errors**2).T, strict=True)),
-        {n: e**2 for n, e in panels.items()},
-        codes,
-        sample,
-        inference,
-        errors=errors,
-        squared=True,
-    )
+        {n: e**2 for n, e in {**panels, "weighted": weighted}.items()},
+        codes, sample, inference, errors=errors, squared=True,
+    )  # fmt: skip
 
 
 def _weighted(x: Floats, y: Floats, new: Floats) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, note_if
 from judgestats.stats.validity import inputs
 
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
@@ -103,7 +103,7 @@ def _classes(items: inputs.LabelledItems, verdict: Ints) -> _Classes:
             code[here & (verdict == v)] = into
             message = (
                 f"No item{within} of the class {_WORDS[v]!r} has a label: it counts with the class "
-                f"{_WORDS[into]!r}. Label a few of them."
+                f"{_WORDS[into]!r}."
             )
             notes.append(Note(code="class_joined", message=message))
         empty = [v for v in present if v in {FAIL, PASS} and n[v] == 0]
@@ -208,29 +208,24 @@ def poststratified_rate(
         items, influence, binomial, level, weighted=weight is not None
     )
     z = inputs.critical_value(level, math.inf)
-    limits = [
-        inputs.wilson_limits(q, m, level=level, inflation=inflation)
-        for q, m in zip(shares, numbers, strict=True)
-    ]
-    low, high = mover_limits(
-        weights,
-        shares,
-        np.array([v[0] for v in limits]),
-        np.array([v[1] for v in limits]),
-        z**2 * inflation * spread,
+    limits = np.array(
+        [
+            inputs.wilson_limits(q, m, level=level, inflation=inflation)
+            for q, m in zip(shares, numbers, strict=True)
+        ]
     )
+    low, high = mover_limits(weights, shares, *limits.T, z**2 * inflation * spread)
     notes = list(classes.notes)
     method = "MOVER of Wilson limits" if len(parts) > 1 else "Wilson"
     if items.clustered:
         method += " on effective numbers of labels"
     if use_judge:
         few = [r for r in rows if r["labels"] < FEW_IN_CLASS and r["weight"] >= MATTERS]
-        if few and not classes.people_only:
-            message = (
-                f"{len(few)} of the judge's verdict classes have fewer than {FEW_IN_CLASS} labels: "
-                "the human pass rate of these classes is imprecise."
-            )
-            notes.append(Note(code="few_in_class", message=message))
+        message = (
+            f"{len(few)} of the judge's verdict classes have fewer than {FEW_IN_CLASS} labels: "
+            "their human pass rate is imprecise."
+        )
+        notes += note_if(few and not classes.people_only, "few_in_class", message)
         ones = float(np.sum(items.human[lab]))
         if join and min(ones, items.n - ones) < FEW_OF_ONE_LABEL and weight is None:
             people = poststratified_rate(items, use_judge=False, mix=mix, level=level).interval
@@ -276,7 +271,7 @@ def stratum_shares(items: inputs.LabelledItems, mix: Mapping[str, float] | None)
     if set(map(str, mix)) != set(names) or any(v < 0 for v in mix.values()):
         raise InputError(
             f"mix must name a share of every stratum ({', '.join(names)}), got "
-            f"{', '.join(map(str, mix)) or 'none'}. Give the traffic's shares."
+            f"{', '.join(map(str, mix)) or 'none'}."
         )
     total = float(sum(mix.values()))
     return np.array([float(mix[n]) / total for n in names])
@@ -432,15 +427,14 @@ def corrected_by_rates(
             f"{where}: counts must be within their numbers, got {passes} of {n}, {tp} of "
             f"{positives}, {tn} of {negatives}."
         )
-    name, label = "rogan_gladen", "Corrected pass rate (rates measured elsewhere)"
     sample = Sample(n_items=int(n))
-    note = Note(
-        code="assumes_equal_rates",
-        message="Assumes that the judge errs on these items as in the other study.",
+    message = "Assumes that the judge errs on these items as in the other study."
+    notes = note_if(True, "assumes_equal_rates", message)
+    estimate = Estimate(
+        name="rogan_gladen", label="Corrected pass rate (rates measured elsewhere)", sample=sample
     )
-    none = "" if positives and negatives else "one of the human verdicts never occurs in the study"
-    if none:
-        return Estimate(name=name, label=label, estimate=math.nan, sample=sample, reason=none)
+    if not (positives and negatives):
+        return estimate.replace(reason="one of the human verdicts never occurs in the study")
     se, sp = tp / positives, tn / negatives
     youden = se + sp - 1
     (l1, u1), (l0, u0) = (
@@ -451,30 +445,18 @@ def corrected_by_rates(
     high = youden + math.hypot(u1 - se, u0 - sp)
     details = {"youden": youden, "youden_low": low, "youden_high": high}
     if low <= 0:
-        return Estimate(
-            name=name,
-            label=label,
-            sample=sample,
-            notes=(note,),
-            details=details,
-            reason=(
-                f"sensitivity + specificity - 1 is {youden:.2f} [{low:.2f}, {high:.2f}]: a judge "
-                "that may say pass as often of failures as of passes cannot be corrected"
-            ),
+        reason = (
+            f"sensitivity + specificity - 1 is {youden:.2f} [{low:.2f}, {high:.2f}]: a judge that "
+            "may say pass as often of failures as of passes cannot be corrected"
         )
+        return estimate.replace(notes=notes, details=details, reason=reason)
     raw = (passes / n + sp - 1) / youden
     limits = lang_reiczigel_limits(passes, n, tp, positives, tn, negatives, level=level)
-    notes = [note]
-    if not 0 <= raw <= 1:
-        message = f"The estimate before it is cut to 0-1 is {raw:.3f}: the rates do not fit."
-        notes.append(Note(code="outside", message=message))
-    return Estimate(
-        name=name,
-        label=label,
+    message = f"The estimate before it is cut to 0-1 is {raw:.3f}: the rates do not fit."
+    return estimate.replace(
         estimator="(p + sp - 1) / (se + sp - 1)",
         estimate=min(max(raw, 0.0), 1.0),
         interval=Interval(low=limits[0], high=limits[1], level=level, method="Lang-Reiczigel"),
-        sample=sample,
-        notes=tuple(notes),
+        notes=(*notes, *note_if(not 0 <= raw <= 1, "outside", message)),
         details={"raw": raw, **details},
     )

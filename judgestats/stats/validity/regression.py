@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.stats.inference.result import Estimate, Interval, Note
+from judgestats.stats.inference.result import Estimate, Interval, Note, note_if
 from judgestats.stats.validity import inputs
 
 _LABELS = {
@@ -27,27 +27,24 @@ def _estimate(
     items: inputs.LabelledItems,
     name: str,
     estimator: str,
-    value: float,
-    std_error: float,
-    df: float,
+    moments: tuple[float, float, float],
     level: float,
-    method: str,
-    details: dict[str, object] | None = None,
+    *,
+    of: str = "",
+    **details: float | None,
 ) -> Estimate:
+    """The estimate of a mean from its value, standard error, and degrees of freedom."""
+    value, std_error, df = moments
+    method = ("t over clusters, effective df" if items.clustered else "t") + of
     return inputs.t_estimate(
         value, std_error, df, name=name, label=_LABELS[name], estimator=estimator,
         sample=items.sample(), level=level, method=method, constant="the labels do not vary",
-        details={**({"df": df} if std_error > 0 else {}), **(details or {})},
+        details={**({"df": df} if std_error > 0 else {}), **details},
     )  # fmt: skip
 
 
 def _undefined(items: inputs.LabelledItems, name: str, reason: str) -> Estimate:
-    return Estimate(
-        name=name,
-        label=_LABELS[name],
-        sample=items.sample(),
-        reason=reason,
-    )
+    return Estimate(name=name, label=_LABELS[name], sample=items.sample(), reason=reason)
 
 
 def _cluster_df(items: inputs.LabelledItems) -> float:
@@ -85,13 +82,7 @@ def people_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate
     value = float(y.mean())
     se = math.sqrt(inputs.cluster_variance((y - value) / y.size, codes))
     df = _cluster_df(items) if items.clustered else y.size - 1.0
-    return _estimate(
-        items, "people_only", "mean of the labels", value, se, df, level, _t_method(items)
-    )
-
-
-def _t_method(items: inputs.LabelledItems) -> str:
-    return "t over clusters, effective df" if items.clustered else "t"
+    return _estimate(items, "people_only", "mean of the labels", (value, se, df), level)
 
 
 def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
@@ -150,16 +141,9 @@ def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
         simple, se = sums_error(residual), sums_error(residual / _rest(items.codes[lab]))
         df = _cluster_df(items)
     estimate = _estimate(
-        items,
-        "greg",
-        "regression on the judge's scores",
-        value,
-        se,
-        df,
-        level,
-        _t_method(items),
-        {"slope": slope, "std_error_without_leverage": simple},
-    )
+        items, "greg", "regression on the judge's scores", (value, se, df), level,
+        slope=slope, std_error_without_leverage=simple,
+    )  # fmt: skip
     return _joined_for_skew(estimate, skew, n, df, level) if abs(skew) >= _SKEWED else estimate
 
 
@@ -250,10 +234,8 @@ def ppi_mean(
             influence[~lab] += lam * (rest - rest.mean()) / big
         se = math.sqrt(inputs.cluster_variance(influence, items.codes))
         df = _cluster_df(items)
-    method = _t_method(items)
-    return _estimate(
-        items, estimator, f"lambda = {lam:.4g}", value, se, df, level, method, {"lambda": lam}
-    )
+    how = f"lambda = {lam:.4g}"
+    return _estimate(items, estimator, how, (value, se, df), level, **{"lambda": lam})
 
 
 def stratified_mean(
@@ -322,10 +304,8 @@ def stratified_mean(
     df = float(v.sum()) ** 2 / float(np.sum(v**2 / np.array(dfs))) if v.sum() > 0 else math.inf
     if items.clustered:
         se, df = math.sqrt(inputs.cluster_variance(influence, items.codes)), _cluster_df(items)
-    method = _t_method(items) + ", strata"
-    return _estimate(
-        items, name, "strata weighted by their shares", value, se, df, level, method, {"slope": b}
-    )
+    how = "strata weighted by their shares"
+    return _estimate(items, name, how, (value, se, df), level, of=", strata", slope=b)
 
 
 def skew_notes(y: Floats) -> tuple[Note, ...]:
@@ -335,10 +315,8 @@ def skew_notes(y: Floats) -> tuple[Note, ...]:
     if not 3 <= y.size < 50 or np.ptp(y) == 0:
         return ()
     skew = float(stats.skew(y))
-    if abs(skew) < 1:
-        return ()
     message = (
         f"The labels are skewed ({skew:.1f}) and fewer than 50: the interval of the labels alone "
-        "covers less than its level (.92 for 95% at 20 labels of an exponential score)."
+        "covers less than its level."
     )
-    return (Note(code="skewed", message=message),)
+    return note_if(not abs(skew) < 1, "skewed", message)

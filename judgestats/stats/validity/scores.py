@@ -18,7 +18,7 @@ from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, Sample
+from judgestats.stats.inference.result import Estimate, Sample, note_if
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity import inputs
 
@@ -131,19 +131,14 @@ def graded_agreement(
             where=where, cluster=codes, level=inference["level"], scale="identity",
         )  # fmt: skip
         out[name] = estimate if name == "slope" else inputs.clip_limits(estimate)
-    notes = list(items.notes)
     ends = np.isin(y, (y.min(), y.max()))
-    if np.ptp(y) > 0 and ends.mean() > 0.5:
-        message = (
-            "More than half of the human scores are at an end of their scale: correlations "
-            "say little there, read the table."
-        )
-        notes.append(Note(code="scale_ends", message=message))
+    message = "More than half of the human scores are at an end of their scale: read the table."
+    notes = note_if(np.ptp(y) > 0 and ends.mean() > 0.5, "scale_ends", message)
     return GradedAgreement(
         estimates=out,
         curve=_curve(x, y, codes, items.clustered, inference["level"]),
         sample=sample,
-        notes=tuple(notes),
+        notes=(*items.notes, *notes),
     )
 
 
@@ -276,10 +271,7 @@ def error_parts(
     {'mean_squared_error': 0.75, 'squared_bias': 0.562, 'between_items': -0.562, 'replicates': 0.75}
     """
     where = "error_parts"
-    x, y = (
-        as_numbers(scores, "scores", where),
-        as_numbers(human, "human", where),
-    )
+    x, y = as_numbers(scores, "scores", where), as_numbers(human, "human", where)
     if x.ndim != 2 or y.shape != x.shape[:1] or k < 1:
         raise InputError(
             f"{where}: scores must have one row for each label and k be at least 1, got shapes "
@@ -288,10 +280,7 @@ def error_parts(
     read = np.sum(~np.isnan(x), axis=1)
     used = (read >= 2) & ~np.isnan(y)
     if not used.any():
-        raise InputError(
-            f"{where}: no item has a label and two read judgments. Repeat the judge, or use "
-            "graded_agreement."
-        )
+        raise InputError(f"{where}: no item has a label and two read judgments.")
     e = x[used] - y[used][:, None]
     r = read[used].astype(float)
     mean = np.nansum(e, axis=1) / r
@@ -342,12 +331,9 @@ def error_parts(
         "between_items": part("between_items", "Variance of errors between items", items),
         "replicates": part("replicates", "Variance between replicates", replicates),
     }
-    if out["between_items"].estimate < 0:
-        note = Note(
-            code="negative_part",
-            message="The items' part is below 0: replicate noise explains all differences.",
-        )
-        out["between_items"] = out["between_items"].replace(notes=(note,))
+    message = "The items' part is below 0: replicate noise explains all differences."
+    if below := note_if(out["between_items"].estimate < 0, "negative_part", message):
+        out["between_items"] = out["between_items"].replace(notes=below)
     # No variance and no square lies below 0.
     return {
         n: e if e.estimate < 0 else inputs.clip_limits(e, 0.0, math.inf) for n, e in out.items()
@@ -445,9 +431,9 @@ def accuracy_by_k(
     v = inputs.verdict_values(verdicts, where=where, name="verdicts")
     y = inputs.verdict_values(human, where=where, name="human")
     if v.ndim != 2 or y.shape != v.shape[:1] or v.size == 0:
+        shapes = f"{v.shape} and {y.shape}"
         raise InputError(
-            f"{where}: verdicts must have one row for each label, got shapes {v.shape} and "
-            f"{y.shape}."
+            f"{where}: verdicts must have one row for each label, got shapes {shapes}."
         )
     most = v.shape[1]
     used = ~np.isnan(v).any(axis=1) & ~np.isnan(y)
@@ -497,7 +483,8 @@ def accuracy_of_credits(
         k: mean(by_k[most] - c, f"accuracy_loss_{k}", f"Accuracy lost by {k}", -inf, inf)
         for k, c in by_k.items()
     }
-    enough = [k for k in sorted(by_k) if k < most and _upper(loss[k]) < MARGIN]
+    ends = {k: math.inf if e.interval is None else e.interval.high for k, e in loss.items()}
+    enough = [k for k in sorted(by_k) if k < most and ends[k] < MARGIN]
     return AccuracyByK(
         accuracy=accuracy,
         against_most=loss,
@@ -506,11 +493,6 @@ def accuracy_of_credits(
         margin=MARGIN,
         sample=sample,
     )
-
-
-def _upper(e: Estimate) -> float:
-    """Upper limit; infinite where there is none."""
-    return e.interval.high if e.interval is not None else math.inf
 
 
 def majority_credit(right: Ints, most: int, k: int) -> Floats:
@@ -594,12 +576,8 @@ def choice_accuracy_by_k(
     start = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
     sizes = np.diff(np.r_[start, codes.size])
     by_k = {k: _credit(x, right, start, sizes, k, seed) for k in numbers_of_scores(most)}
-    n_out = int(np.sum(~usable))
-    sample = Sample(
-        n_items=start.size,
-        n_replications=most,
-        excluded={"not one correct answer, or a score not read": n_out},
-    )
+    excluded = {"not one correct answer, or a score not read": int(np.sum(~usable))}
+    sample = Sample(n_items=start.size, n_replications=most, excluded=excluded)
     return accuracy_of_credits(by_k, np.arange(start.size), sample, level=level)
 
 

@@ -28,12 +28,6 @@ PRIOR = 16.0
 that begin at rates of .9 and .95 are missed in 20% at 400 looks, with 16 in 2 to 4%."""
 
 
-def _rho2(alpha: float) -> float:
-    """Mixing variance that makes the sequence tightest at `TUNED_TO` clusters."""
-    a = -2 * math.log(alpha)
-    return (a + math.log(a + 1)) / TUNED_TO
-
-
 def sequence_bound(t: float, alpha: float = 0.05) -> float:
     r"""Bound for z after t clusters in an asymptotic confidence sequence; infinite below 20.
 
@@ -52,7 +46,8 @@ def sequence_bound(t: float, alpha: float = 0.05) -> float:
     """
     if t < FIRST_LOOK:
         return math.inf
-    r = t * _rho2(alpha)
+    a = -2 * math.log(alpha)
+    r = t * ((a + math.log(a + 1)) / TUNED_TO)
     return math.sqrt(2 * (r + 1) / r * math.log(math.sqrt(r + 1) / alpha))
 
 
@@ -222,33 +217,35 @@ def anchored_change(
         n_clusters=int(np.unique(codes).size) if clustered else None,
         n_excluded=int(np.sum(~read)),
     )
-    out = {
-        "total": _estimate("total_change", "Change", total, total_influence, codes, df, sample,
-                           level)
-    }  # fmt: skip
+
+    def estimate(
+        name: str, label: str, value: float, influence: Floats, df: float, of: Sample
+    ) -> Estimate:
+        variance = inputs.cluster_variance(influence, codes) if np.any(influence != 0) else 0.0
+        varies = variance > 1e-18
+        return inputs.t_estimate(
+            value, math.sqrt(variance) if varies else 0.0, df, name=name, label=label,
+            estimator="difference of means" if varies else "", sample=of, level=level,
+            method="t, effective df", details={"df": df} if varies else {},
+        )  # fmt: skip
+
+    out = {"total": estimate("total_change", "Change", total, total_influence, df, sample)}
     if anchors.sum() < 2:
-        reason = (
-            "fewer than two earlier answers were rejudged: without anchors the judge's change "
-            "cannot be distinguished from the system's"
-        )
+        reason = "fewer than two earlier answers were rejudged: without anchors no part is known"
         for name, label in _PARTS.items():
             out[name] = Estimate(
                 name=f"{name}_change", label=label, estimate=math.nan, sample=sample, reason=reason
             )
         return out
     d = again[anchors] - old[anchors]
-    judge_influence = np.zeros(codes.size)
-    judge_influence[: old.size][anchors] = (d - d.mean()) / d.size
+    own = np.zeros(codes.size)
+    own[: old.size][anchors] = (d - d.mean()) / d.size
     df_anchor = max(inputs.effective_clusters(codes[: old.size][anchors]) - 1.0, 1.0)
-    judge = float(d.mean())
-    of_anchors = Sample(n_items=int(anchors.sum()))
-    out["judge"] = _estimate(
-        "judge_change", _PARTS["judge"], judge, judge_influence, codes, df_anchor, of_anchors, level
-    )
-    out["system"] = _estimate(
-        "system_change", _PARTS["system"], total - judge, total_influence - judge_influence, codes,
-        min(df, df_anchor), sample, level,
-    )  # fmt: skip
+    judge, of = float(d.mean()), Sample(n_items=int(anchors.sum()))
+    rest, df_rest = total - judge, min(df, df_anchor)
+    label = _PARTS["system"]
+    out["judge"] = estimate("judge_change", _PARTS["judge"], judge, own, df_anchor, of)
+    out["system"] = estimate("system_change", label, rest, total_influence - own, df_rest, sample)
     return out
 
 
@@ -259,32 +256,13 @@ def _codes(before: ArrayLike | None, after: ArrayLike | None, n: int, m: int, wh
     """Clusters of both sides; a question on both sides is one."""
     if before is None and after is None:
         return np.arange(n + m)
-    one = (
-        [f"before {i}" for i in range(n)]
-        if before is None
-        else [str(c) for c in np.asarray(before)]
-    )
-    two = [f"after {i}" for i in range(m)] if after is None else [str(c) for c in np.asarray(after)]
-    return cluster_codes(np.array([*one, *two]), n + m, where=where)
-
-
-def _estimate(
-    name: str,
-    label: str,
-    value: float,
-    influence: Floats,
-    codes: Ints,
-    df: float,
-    sample: Sample,
-    level: float,
-) -> Estimate:
-    variance = inputs.cluster_variance(influence, codes) if np.any(influence != 0) else 0.0
-    varies = variance > 1e-18
-    return inputs.t_estimate(
-        value, math.sqrt(variance) if varies else 0.0, df, name=name, label=label,
-        estimator="difference of means" if varies else "", sample=sample, level=level,
-        method="t, effective df", details={"df": df} if varies else {},
-    )  # fmt: skip
+    sides = (("before", before, n), ("after", after, m))
+    names = [
+        f"{side} {i}" if given is None else str(name)
+        for side, given, size in sides
+        for i, name in enumerate(range(size) if given is None else np.asarray(given))
+    ]
+    return cluster_codes(np.array(names), n + m, where=where)
 
 
 FEW_DISTINCT, FEW_UNLABELLED = 25, 200

@@ -120,7 +120,7 @@ def test_unread_verdicts_stand_in_the_table_and_in_no_rate():
 
 
 def test_bad_input_is_told_in_sentences():
-    with pytest.raises(InputError, match=r"'maybe'.*none of the verdicts' words"):
+    with pytest.raises(InputError, match=r"'maybe'.*the verdicts are"):
         error_rates(["pass", "fail"], ["pass", "maybe"])
     with pytest.raises(InputError, match="no item has a label"):
         error_rates([1, 0], [None, None])
