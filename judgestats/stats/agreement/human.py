@@ -688,8 +688,8 @@ def correlation_by_level(
     def between_means(keep: Bools) -> float:
         codes = np.unique(systems[keep], return_inverse=True)[1]
         n = np.bincount(codes)
-        means = (np.bincount(codes, v[keep]) / n for v in (x, y))
-        return correlate(*means, "pearson")
+        first, second = (np.bincount(codes, v[keep]) / n for v in (x, y))
+        return correlate(first, second, "pearson")
 
     pooled = over_all(
         "pooled",

@@ -87,7 +87,7 @@ def position_test(
         )
     # Without orders column s is rotation s: it shows option (p + s) mod N at position p.
     cyclic = (np.arange(q) + np.arange(n_orders)[:, None]) % q
-    given = np.broadcast_to(cyclic, (n_items, n_orders, q)) if orders is None else orders
+    given: ArrayLike = np.broadcast_to(cyclic, (n_items, n_orders, q)) if orders is None else orders
     shown = np.asarray(given, dtype=np.int64)
     if shown.shape != (n_items, n_orders, q) or np.any(np.sort(shown, axis=-1) != np.arange(q)):
         raise InputError(

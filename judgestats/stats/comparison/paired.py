@@ -379,7 +379,7 @@ MAX_JUMPS = 1_000_000
 def walsh_averages(d: Floats) -> Floats:
     """Sorted averages (d_i + d_j) / 2 for i <= j."""
     i, j = np.triu_indices(d.size)
-    return np.sort((d[i] + d[j]) / 2)
+    return np.asarray(np.sort((d[i] + d[j]) / 2), dtype=float)
 
 
 def _level_note(level: float, reached: float) -> tuple[Note, ...]:

@@ -161,9 +161,9 @@ def condition_summary(
     >>> round(s["T=0"].icc.estimate, 3), round(s["T=0"].sem.estimate, 3)
     (0.806, 0.707)
     """
-    cells = scores if isinstance(scores, Cells) else None
-    if cells is None:
-        cells = cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
+    if not isinstance(scores, Cells):
+        scores = cell_statistics(scores, conditions=conditions, cluster=inference["cluster"])
+    cells = scores
     _need_scores(cells, function="condition_summary")
     rows = tuple(_row(cells, c, inference["level"], runs) for c in range(len(cells.conditions)))
     silent = [r.condition for r in rows if r.constant_share == 1.0]

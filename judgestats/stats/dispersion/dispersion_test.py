@@ -254,7 +254,7 @@ def _trend_null(
         order = np.tile(places, y.shape[0])
 
         def kendall(stack: Floats) -> Floats:
-            return np.abs(kendall_of_stack(stack.reshape(len(stack), -1), order))
+            return np.asarray(np.abs(kendall_of_stack(stack.reshape(len(stack), -1), order)))
 
         return noise_free(y), kendall, codes
     # Exchanging cells leaves all ranks in place: only the cross product moves. The items of a

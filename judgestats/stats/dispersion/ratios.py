@@ -193,7 +193,9 @@ def ratio_comparison(
     ratio, both = compare_variances(cells, *pair)
     interval, lost, told = notes_of_ratio(ratio, level=level, names=f"{a} / {b}")
     held = np.where(both[:, None], cells.variance[:, list(pair)], 0.0).T
-    heavy = heaviest(*held, np.arange(held.shape[1])) if np.all(held.sum(axis=1) > 0) else {}
+    heavy = (
+        heaviest(held[0], held[1], np.arange(held.shape[1])) if np.all(held.sum(axis=1) > 0) else {}
+    )
     row = result.Comparison(
         a=a,
         b=b,

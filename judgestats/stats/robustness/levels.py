@@ -328,7 +328,10 @@ def recoding_loss(
         method="jackknife of log(1 - loss), t",
     )  # fmt: skip
     lost = math.ceil(100 * max(interval.high, 0) - 1e-9)
-    message = f"A {len(parts)}-level scale would do (loses at most {lost}%); a judge may differ."
+    message = (
+        f"A {len(parts)}-level scale would do (loses at most {lost}%): recoded; a judge asked "
+        f"on {len(parts)} levels may differ."
+    )
     notes = note_if(interval.high <= LEAST_LOSS, SHORTER, message)
     return estimate.replace(estimate=-math.expm1(value), interval=interval, notes=notes)
 

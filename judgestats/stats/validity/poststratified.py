@@ -214,7 +214,7 @@ def poststratified_rate(
             for q, m in zip(shares, numbers, strict=True)
         ]
     )
-    low, high = mover_limits(weights, shares, *limits.T, z**2 * inflation * spread)
+    low, high = mover_limits(weights, shares, limits[:, 0], limits[:, 1], z**2 * inflation * spread)
     notes = list(classes.notes)
     method = "MOVER of Wilson limits" if len(parts) > 1 else "Wilson"
     if items.clustered:
