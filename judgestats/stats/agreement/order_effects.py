@@ -79,11 +79,11 @@ def position_test(
     check_axes(where, "positions", values, "items x orders", (1, 2))
     n_items, n_orders = values.shape
     q = n_orders if n_options is None else int(n_options)
-    chosen = np.where(np.isnan(values), -1, np.nan_to_num(values, posinf=q)).astype(np.int64)
+    chosen = np.nan_to_num(values, nan=-1, posinf=-2, neginf=-2).astype(np.int64)
     if q < 2 or np.any(chosen >= q) or np.any(chosen < -1):
         raise InputError(
             f"{where}: positions must be whole numbers from 0 to n_options - 1 = {q - 1}, NaN "
-            f"where unparsed, got {np.nanmin(values)} to {np.nanmax(values)}. Pass n_options=."
+            "where unparsed. Pass n_options=."
         )
     # Without orders column s is rotation s: it shows option (p + s) mod N at position p.
     cyclic = (np.arange(q) + np.arange(n_orders)[:, None]) % q
@@ -381,9 +381,9 @@ def accuracy_by_slot(
     where = "accuracy_by_slot"
     picked, right = np.asarray(positions, dtype=float), np.asarray(gold, dtype=float)
     check_lengths(where, least=1, chosen=picked, gold=right)
-    picked = np.where(np.isnan(picked), -1, picked)
-    largest = float(np.nan_to_num(max(picked.max(), right.max()), posinf=0.0))
-    k = int(largest + 1) if n_options is None else n_options
+    picked = np.nan_to_num(picked, nan=-1, posinf=-0.5, neginf=-0.5)  # no place is a half
+    right = np.nan_to_num(right, nan=-0.5, posinf=-0.5, neginf=-0.5)
+    k = int(max(picked.max(), right.max()) + 1) if n_options is None else n_options
     read = picked >= 0
     whole = np.all(picked % 1 == 0) and np.all(right % 1 == 0)
     if not (k >= 2 and whole and right.min() >= 0 and max(picked.max(), right.max()) < k):

@@ -373,6 +373,8 @@ class RoundRobin(result.Result):
             best = best[shares >= shares.max() - 1e-9]
         return tuple(int(i) for i in best)
 
+    def tidy(self) -> pd.DataFrame:
+        """One row per candidate."""
         columns = ("wins", "ties", "losses", "points", "share")
         counted = {name: getattr(self, name) for name in columns}
         return pd.DataFrame({"candidate": np.arange(len(self.points)), **counted})

@@ -357,7 +357,6 @@ def alternative_annotator_test(
     }
     sample = Sample.from_mask(used, out, None if cluster is None else codes)
     f, y, codes = f[used], y[used], codes[used]
-    f, y, codes = f[used], y[used], codes[used]
     test = partial(_test, scoring=scoring, epsilon=epsilon, sample=sample)
     result = test(f, y, codes, names)
     if result.reason:
