@@ -700,7 +700,6 @@ def _row(
     # The interval of the test: one verdict a pair.
     half = inputs.critical_value(level, df) * out.std_error
     interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
-    interval = Interval(low=out.estimate - half, high=out.estimate + half, level=level, method="t")
     p = float(2 * distributions.t.sf(abs(t), df))
     return Comparison(
         a=a, b=b, estimate=out.estimate, statistic=t, df=df, p_value=p, interval=interval,
