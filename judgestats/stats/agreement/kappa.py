@@ -523,8 +523,6 @@ def cohen_kappa(
     statistic = sum_statistics.SumStatistic(per_item=per_item, combine=combine)
     cells = per_item(codes).sum(axis=0).reshape(q, q)
     n = float(cells.sum())
-    if n == 0:
-        reason = "no item has both verdicts"
     reason = "no item has both verdicts"
     if n:
         each = zip(named, cells.sum(axis=0) + cells.sum(axis=1), strict=True)

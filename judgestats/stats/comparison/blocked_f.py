@@ -278,7 +278,7 @@ def _permutation_p(
     scaled = centred / math.sqrt(float(np.mean(centred**2)))
     drawn = permutation_distribution(
         scaled,
-        lambda stack: np.sum(stack.mean(axis=1) ** 2, axis=1),
+        lambda stack: np.sum(stack.mean(axis=1) ** 2, axis=1),  # F rises with it
         scheme="cells",
         n_permutations=n_permutations,
         n_comparisons=n_comparisons,
@@ -418,8 +418,9 @@ def blocked_f_test(
         notes += note_if(least > SMALL_P, "p_out_of_reach", message)
     else:
         details["p_from"] = "F distribution"
-    effect = _partial_eta_squared(f, df1, df2, level=inference["level"], sample=sample)
-    effects = (effect,) if math.isfinite(f) else ()
+    effects: tuple[Estimate, ...] = ()
+    if math.isfinite(f):
+        effects = (_partial_eta_squared(f, df1, df2, level=inference["level"], sample=sample),)
     return result.replace(statistic=f, p_value=p, effects=effects, notes=notes, details=details)
 
 

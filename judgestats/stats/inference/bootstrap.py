@@ -210,7 +210,6 @@ def cluster_codes(cluster: ArrayLike | None, n_items: int, *, where: str) -> Int
             f"{where}: cluster has {int(missing.sum())} missing labels of {n_items}. Name them all."
         )
     names = levels.astype(str) if levels.dtype.kind == "O" else levels
-    names = levels.astype(str) if levels.dtype.kind == "O" else levels
     return np.unique(names, return_inverse=True)[1].reshape(-1)[codes].astype(np.int64)
 
 

@@ -300,15 +300,14 @@ def _interval(
     if method == "none":
         return None, math.nan, []
     if proportion and theta in {0.0, 1.0}:
-        # One draw of as many clusters, the exact interval of a share.
+        # The mean of values in [0, 1] is at least the share of clusters that are exactly 1, so the
+        # exact bound for the share holds for the mean as well.
         reach = float(((1 - level) / 2) ** (1 / n))
         low, high = (reach, 1.0) if theta == 1.0 else (0.0, 1.0 - reach)
         how = f"Clopper-Pearson on {count_noun(n, 'cluster', 'clusters')}, all of them {theta:g}"
         return Interval(low=low, high=high, level=level, method=how), math.nan, []
     lack = lack_note(np.bincount(codes)) if n else ()
     if n < 3 or lack:
-        message = f"No interval: it needs at least 3 clusters, there are {n}."
-        return None, math.nan, [*lack] or [Note(code="too_few_clusters", message=message)]
         message = f"No interval: it needs at least 3 clusters, there are {n}."
         return None, math.nan, [*lack] or [Note(code="too_few_clusters", message=message)]
     if method in {"bca", "percentile"}:

@@ -255,6 +255,7 @@ def attack_success(
         null_hypothesis=f"the attack succeeds on {tolerance:g} or less"
         if binomial
         else "the attack changes nothing",
+        alternative="it succeeds more often",
         why="the judge should give such a text no such score",
         effects=tuple(effects),
         sample=sample,

@@ -17,7 +17,8 @@ from judgestats.stats.models import ordinal
 
 NOISY = "label_noise"
 _NOISE = (
-    "Noise in human labels alone can make this difference: at equal scores it does not reverse."
+    "Noise in human labels alone can make this difference: at equal scores the labels do not "
+    "differ the other way round."
 )
 LEAST = 30
 """Questions of each source below which nothing is tested."""
