@@ -35,7 +35,7 @@ from judgestats.stats.inference.keywords import (
     with_keywords,
 )
 from judgestats.stats.inference.permutation import relation_null
-from judgestats.stats.inference.result import Estimate, Estimates, Interval, Sample, no_interval
+from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 OUTCOMES = ("a", "b", "tie")
@@ -585,12 +585,12 @@ def _analytic(result: Estimate, x: Floats, y: Floats, method: str, level: float)
             math.isfinite(interval.low) and math.isfinite(interval.high)
         ):
             interval = None
-        notes = found if interval else (*found, *no_interval("too few items"))
+        notes = found if interval else (*found, *Note.no_interval("too few items"))
         return result.replace(interval=interval, notes=notes)
     r, n = result.estimate, x.size
     if n <= 3 or abs(r) >= 1 - 1e-12:
         why = "it needs more than three items" if n <= 3 else "the coefficient is at its limit"
-        return result.replace(notes=no_interval(why))
+        return result.replace(notes=Note.no_interval(why))
     half = float(distributions.norm.ppf((1 + level) / 2)) / math.sqrt(n - 3)
     low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
     return result.replace(interval=Interval(low=low, high=high, level=level, method="Fisher's z"))

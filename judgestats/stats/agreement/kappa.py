@@ -21,7 +21,7 @@ from judgestats.stats.designs.count_table import (
 )
 from judgestats.stats.inference import distributions, sum_statistics
 from judgestats.stats.inference.keywords import ON_DEMAND, SumInference, with_keywords
-from judgestats.stats.inference.result import Estimate, Note, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import CountedCodes, SumStatistic, estimate_from_sums
 
 Chance = Callable[[NDArray[Any]], NDArray[Any]]
@@ -359,7 +359,7 @@ def gwet_ac1(
         chance=chance_gwet,
         reason_one=_ONE,
         least=least_against_even_chance(table.per_item, n_categories=q),
-        notes=note_if(not table.given, "categories_from_data", message),
+        notes=Note.where(not table.given, "categories_from_data", message),
         **inference,
     )
 

@@ -15,7 +15,7 @@ from judgestats.stats.agreement.position import ONE_ORDER, both_orders, order_sa
 from judgestats.stats.designs.count_table import encode_verdicts
 from judgestats.stats.inference import cluster_codes, permutation_distribution
 from judgestats.stats.inference.keywords import Clustered, Permuted, SumResampled, with_keywords
-from judgestats.stats.inference.result import Estimate, Sample, TestResult, note_if
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import share_estimate
 
 
@@ -136,7 +136,7 @@ def position_test(
         f"{n_unread} of {n_items * n_orders} orders {'was' if n_unread == 1 else 'were'} not read: "
         "an option missing in some positions can imitate a position effect."
     )
-    notes = note_if(n_unread, "unread_orders", message)
+    notes = Note.where(n_unread, "unread_orders", message)
     null = permutation_distribution(
         options,
         statistic,
@@ -441,7 +441,7 @@ def accuracy_by_slot(
         "No item was judged with the correct option at several positions, so these are compared "
         "between items, which may differ in difficulty."
     )
-    notes = note_if(not several, "between_items", message)
+    notes = Note.where(not several, "between_items", message)
     mean = float(correct.mean())
 
     def statistic(places: Ints, hit: Floats) -> Floats:

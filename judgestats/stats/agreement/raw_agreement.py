@@ -17,7 +17,7 @@ from judgestats.stats.designs.count_table import CountTable, count_table, rare_c
 from judgestats.stats.inference import sum_statistics
 from judgestats.stats.inference.bootstrap import cluster_codes, only, useful_reliability
 from judgestats.stats.inference.keywords import ON_DEMAND, Clustered, SumInference, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.reliability.intraclass import exact_replications, spearman_brown
 
 
@@ -448,7 +448,7 @@ def _step(
     message = (
         f"The interval ends at {end}: stepping up turns small negative values into large ones."
     )
-    return stepped, note_if(below < least, "interval_cut_at_zero", message)
+    return stepped, Note.where(below < least, "interval_cut_at_zero", message)
 
 
 @with_keywords(permutations=ON_DEMAND)

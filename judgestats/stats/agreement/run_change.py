@@ -16,7 +16,7 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.jackknife import MeanOverClusters, mean_over_clusters
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Sample, TestResult, note_if
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 
 RunKind = Literal["verdicts", "scores", "flips"]
 Target = Literal["new items", "these items"]
@@ -152,7 +152,7 @@ def run_change(
         "changed beyond repetition cannot."
     )
     is_single = kind != "verdicts" and split == 1 and pooled.shape[1] == 2
-    notes = note_if(is_single, "not_repeated", message)
+    notes = Note.where(is_single, "not_repeated", message)
     details = dict(result.details)
     if kind == "verdicts":
         details["between"], details["within"] = (
@@ -178,7 +178,7 @@ def run_change(
             much = f"{100 * saved:.0f}%" if saved >= 0.005 else "no"
             text = f"An interval for these items alone would be {much} narrower."
             details["narrower_for_these_items"] = max(saved, 0.0)
-            notes += note_if(True, "wider_claim", text)
+            notes += Note.where(True, "wider_claim", text)
     p = m.p_value()
     if math.isnan(p) and not math.isnan(m.df) and abs(m.mean) > 1e-12:
         # The same change in every cluster has no error: the sign test of the clusters remains.

@@ -25,10 +25,9 @@ from judgestats.stats.inference.result import (
     Comparisons,
     Estimate,
     Interval,
+    Note,
     Sample,
     TestResult,
-    no_interval,
-    note_if,
 )
 
 
@@ -307,7 +306,7 @@ def _partial_eta_squared(f: float, df1: int, df2: int, *, level: float, sample: 
         estimate=share,
         interval=interval if math.isfinite(f) and high > share else None,
         sample=sample,
-        notes=() if high > share else no_interval(why),
+        notes=() if high > share else Note.no_interval(why),
     )
 
 
@@ -394,7 +393,7 @@ def blocked_f_test(
     details: dict[str, object] = {"p_f": p_f, "ss_conditions": between, "ss_residual": residual}
     p = p_f
     infinite = "The conditions differ by the same amount in every block: F is infinite."
-    notes = note_if(residual == 0, "no_residual", infinite)
+    notes = Note.where(residual == 0, "no_residual", infinite)
     if inference["n_permutations"]:
         n, seed = inference["n_permutations"], inference["seed"]
         centred = blocks - blocks.mean(axis=1, keepdims=True)
@@ -415,7 +414,7 @@ def blocked_f_test(
         message = (
             f"With {moved} blocks that differ and {k} conditions p cannot fall below {least:.3g}."
         )
-        notes += note_if(least > SMALL_P, "p_out_of_reach", message)
+        notes += Note.where(least > SMALL_P, "p_out_of_reach", message)
     else:
         details["p_from"] = "F distribution"
     effects: tuple[Estimate, ...] = ()

@@ -37,7 +37,7 @@ def rank_share_effects(
         )
     elif not reason:
         message = "No interval: the groups' ranks coincide or separate completely."
-        notes = result.note_if(True, "boundary", message)
+        notes = result.Note.where(True, "boundary", message)
     first = result.Estimate(
         name="epsilon_squared",
         label="rank epsilon squared",

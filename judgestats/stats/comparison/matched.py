@@ -30,8 +30,6 @@ from judgestats.stats.inference.result import (
     Note,
     Sample,
     TestResult,
-    no_interval,
-    note_if,
 )
 
 
@@ -132,13 +130,13 @@ class FriedmanResult(TestResult):
         difference = self._differences()
         q = math.sqrt(2) * difference / math.sqrt(k * (k + 1) / (6 * max(n, 1)))
         message = "These p-values ignore clusters of blocks: use permutation_pairs()."
-        notes = note_if(self.cluster is not None, "clusters_ignored", message)
+        notes = Note.where(self.cluster is not None, "clusters_ignored", message)
         share = self.details.get("tied_share", 0.0)
         message = (
             f"{share:.0%} of the scores are tied within their block, so this test is conservative; "
             "permutation_pairs() uses the ties."
         )
-        notes += note_if(share > 0.25, "ties_ignored", message)
+        notes += Note.where(share > 0.25, "ties_ignored", message)
         return self._family(
             (difference, q, distributions.studentized_range_sf(np.abs(q), k=k)),
             half=half,
@@ -303,7 +301,7 @@ def concordance_of_ranks(
             where = "every item orders the conditions alike" if w >= 1 else "W is 0"
             where = where if w in {0.0, 1.0} else "there are fewer than 3 items or clusters"
             message = f"No interval: {where}, so the F inversion has no two limits."
-            notes = note_if(True, "boundary", message)
+            notes = Note.where(True, "boundary", message)
         else:
             interval = Interval(low=limits[0], high=limits[1], level=level, method=method)
     return Estimate(
@@ -570,7 +568,7 @@ def _mcnemar_effects(
     odds_interval = rate_interval = None
     notes: tuple[Note, ...] = ()
     if over_clusters is not None:
-        notes = no_interval("it would take pairs as independent, but pairs share clusters")
+        notes = Note.no_interval("it would take pairs as independent, but pairs share clusters")
         rate_interval = over_clusters.interval(level)
     elif not reason:
         low, high = distributions.proportion_limits(b, b + c, level=level, method="clopper-pearson")
@@ -727,7 +725,7 @@ def cochran_q_test(
     told = count_noun(informative, "item tells", "items tell")
     message = f"Only {told} the conditions apart: chi-squared is rough there."
     is_rough = not reason and informative * matrix.shape[1] < 24
-    notes = (*blocks.notes, *note_if(is_rough, "few_informative_items", message))
+    notes = (*blocks.notes, *Note.where(is_rough, "few_informative_items", message))
     rates = matrix.mean(axis=0).tolist() if len(matrix) else []
     return CochranResult(
         name=where,

@@ -34,15 +34,7 @@ from judgestats.stats.inference.rank_distributions import (
     signed_rank_null,
     snap_to_jump,
 )
-from judgestats.stats.inference.result import (
-    Estimate,
-    Interval,
-    Note,
-    Sample,
-    TestResult,
-    no_interval,
-    note_if,
-)
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, TestResult
 
 
 def hedges_correction(df: float) -> float:
@@ -218,11 +210,11 @@ def matched_estimate(
         r = float(ranks.sum() / np.abs(ranks).sum())
         if abs(r) == 1 or n < 3:
             why = "all differences have one sign" if n >= 3 else "fewer than 3 differ"
-            notes = note_if(True, "boundary", f"No interval: {why}.")
+            notes = Note.where(True, "boundary", f"No interval: {why}.")
         else:
             limits = _matched_jackknife(d, r, level, codes)
             few = "too few pairs or clusters for the jackknife"
-            notes = no_interval(few) if limits is None else ()
+            notes = Note.no_interval(few) if limits is None else ()
     return Estimate(
         name="rank_biserial_paired",
         label="matched rank-biserial correlation",
@@ -301,7 +293,7 @@ def dominance(
     interval: Interval | None = None
     if abs(delta) == 1 or min(n, m) < 2:
         why = "the samples do not overlap" if abs(delta) == 1 else "a sample has one value"
-        notes = note_if(True, "boundary", f"No interval: {why}.")
+        notes = Note.where(True, "boundary", f"No interval: {why}.")
     else:
         interval = _cliff_interval(noise_free(x), noise_free(y), delta, level)
     return Estimate(
@@ -384,7 +376,7 @@ def walsh_averages(d: Floats) -> Floats:
 
 def _level_note(level: float, reached: float) -> tuple[Note, ...]:
     message = f"Too few values for the level {level:g}: the interval has the level {reached:g}."
-    return note_if(reached < level - 1e-12, "level_not_reached", message)
+    return Note.where(reached < level - 1e-12, "level_not_reached", message)
 
 
 def _unless_collapsed(
@@ -396,7 +388,7 @@ def _unless_collapsed(
         return None, ()
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
         message = f"No interval: both limits are {low:g}, the scores being too coarse."
-        return None, note_if(True, "collapsed_interval", message)
+        return None, Note.where(True, "collapsed_interval", message)
     return Interval(low=low, high=high, level=level, method=method), ()
 
 
@@ -464,7 +456,7 @@ def paired_estimate(d: Floats, *, sample: Sample, cluster: Ints | None, level: f
         interval, more = _unless_collapsed(limits, reached, method)
         notes = _level_note(level, reached) + more
     elif not reason:
-        notes = no_interval("the differences do not vary")
+        notes = Note.no_interval("the differences do not vary")
     return Estimate(
         name="pseudomedian",
         label="Hodges-Lehmann pseudomedian of the differences",
@@ -493,7 +485,7 @@ def shift_estimate(x: Floats, y: Floats, *, sample: Sample, level: float) -> Est
         low, high = float(x.min() - y.max()), float(x.max() - y.min())
         estimate = median_difference(x, y)
         if low == high:
-            notes = no_interval("neither sample varies")
+            notes = Note.no_interval("neither sample varies")
         elif n < 50 and m < 50 and untied:
             null = rank_sum_null(np.arange(1, n + m + 1), n)[n * (n + 1) // 2 :]
             first, second, reached = order_limits(partial(kth_difference, x, y), n * m, null, level)
@@ -608,7 +600,7 @@ def wilcoxon_signed_rank(
         "the differences are symmetric about zero.",
         effects=(matched_estimate(d, **about), paired_estimate(d, **about)),
         data_name=f"{a} and {b}",
-        notes=(*blocks.notes, *note_if(n_zero, "zero_differences", message)),
+        notes=(*blocks.notes, *Note.where(n_zero, "zero_differences", message)),
         reason=outcome["reason"],
         details={"n_zero": n_zero, "n_used": d.size - n_zero, "z": outcome["z"]},
     )

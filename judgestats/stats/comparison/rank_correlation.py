@@ -20,14 +20,7 @@ from judgestats.stats.inference import distributions, jackknife_error, permutati
 from judgestats.stats.inference.bootstrap import cluster_bootstrap
 from judgestats.stats.inference.keywords import Inference, Permuted, with_keywords
 from judgestats.stats.inference.rank_distributions import MAX_WORK, level_ranks, page_null
-from judgestats.stats.inference.result import (
-    Estimate,
-    Interval,
-    Note,
-    TestResult,
-    no_interval,
-    note_if,
-)
+from judgestats.stats.inference.result import Estimate, Interval, Note, TestResult
 
 MOST_CELLS = 5_000
 """Cells of the table up to which counting is faster than sorting."""
@@ -94,7 +87,7 @@ def kendall_interval(
     tau = float(kendall_of_stack(a[None], b)[0])
     error = 0.0 if 1 - abs(tau) < 1e-12 else _tau_b_error(a, b, tau)
     if error == 0:
-        return None, no_interval("the ranks agree perfectly")
+        return None, Note.no_interval("the ranks agree perfectly")
     half = float(distributions.norm.isf((1 - level) / 2)) * error
     low, high = max(tau - half, -1.0), min(tau + half, 1.0)
     return Interval(low=low, high=high, level=level, method="asymptotic standard error"), ()
@@ -238,7 +231,7 @@ def spearman_correlation(
     n, codes = first.size, blocks.cluster
     what = ("pair has a missing value and is", "pairs have a missing value and are")
     message = f"{count_noun(blocks.sample.n_excluded, *what)} left out."
-    notes = note_if(blocks.sample.n_excluded, "missing_values", message)
+    notes = Note.where(blocks.sample.n_excluded, "missing_values", message)
     reason = refusal(first, second, 3)
     rho = math.nan if reason else _rho(first, second)
     p, how, limits = math.nan, "", None
@@ -328,11 +321,11 @@ def _clustered_p(
     left_out = np.array([_rho(x[cluster != g], y[cluster != g]) for g in range(n_clusters)])
     if n_clusters < 3 or not np.isfinite(left_out).all():
         message = "No p-value: the jackknife over clusters is undefined."
-        return math.nan, _JACKKNIFE, note_if(True, "no_p_value", message), math.nan
+        return math.nan, _JACKKNIFE, Note.where(True, "no_p_value", message), math.nan
     spread, df = jackknife_error(left_out, np.bincount(cluster))
     t = _rho(x, y) / spread if spread > 0 else math.nan
     message = "x does not vary within most clusters: p is from a jackknife over clusters."
-    notes = note_if(True, "cluster_jackknife", message)
+    notes = Note.where(True, "cluster_jackknife", message)
     return float(2 * distributions.t.sf(abs(t), df)), _JACKKNIFE, notes, math.nan
 
 
@@ -345,7 +338,7 @@ def spearman_interval(
     rho, n = _rho(x, y), x.size
     if n < 4 or abs(rho) >= 1:
         why = "at least 4 pairs are required" if n < 4 else "the ranks agree perfectly"
-        return None, no_interval(why)
+        return None, Note.no_interval(why)
     half = float(distributions.norm.isf((1 - level) / 2)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
     low, high = math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)
     return Interval(low=low, high=high, level=level, method="Fisher z, Bonett-Wright variance"), ()
@@ -501,7 +494,7 @@ def _mean_rank_trend(
         estimate = float(rho.mean())
         flat = count_noun(int((~some).sum()), "item has", "items have")
         message = f"{flat} the same score under every condition and no correlation; left out."
-        notes = note_if(not some.all(), "flat_items", message)
+        notes = Note.where(not some.all(), "flat_items", message)
         if rho.size > 1:
             boot = cluster_bootstrap(
                 rho,

@@ -14,7 +14,7 @@ from scipy import special
 
 from judgestats.arrays import Floats, Ints, check_axes
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Note, Sample, TestResult, note_if
+from judgestats.stats.inference.result import Note, Sample, TestResult
 from judgestats.stats.inference.sum_statistics import counts_of_codes
 
 
@@ -258,7 +258,7 @@ def rare_category_notes(counts: ArrayLike) -> tuple[Note, ...]:
         "simulations 95% intervals of chance-corrected coefficients then cover .69 to .91. Compare "
         "raw agreement and AC1."
     )
-    return note_if(minority < RARE, "rare_categories", message)
+    return Note.where(minority < RARE, "rare_categories", message)
 
 
 INFORMATIVE = 0.2
@@ -339,7 +339,7 @@ def copied_items(
     told = (n_same > 1).to_numpy() & (log_chance <= math.log(INFORMATIVE) + 1e-12)
     test = TestResult(
         name="copied_items", method="Poisson count of items with the same replies in one order",
-        statistic=0.0, statistic_name="pairs", p_value=math.nan,
+        statistic=0.0, statistic_name="pairs",
         sample=Sample(n_items=len(items)),
         null_hypothesis="repeats of a cell can be exchanged, for each item by itself",
         alternative="some items hold the replies of others",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, Ints, as_numbers, check_axes, check_lengths
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Note, Sample, note_if
+from judgestats.stats.inference.result import Note, Sample
 
 
 def level_label(value: Any) -> str:
@@ -95,7 +95,7 @@ def read_groups(values: object, *, where: str, names: Sequence[Any] | None = Non
         samples=tuple(s for _, s in kept),
         names=tuple(name for name, _ in kept),
         sample=Sample(n_items=n_kept, excluded={"missing value": n_lost}),
-        notes=note_if(n_lost, "missing_values", message),
+        notes=Note.where(n_lost, "missing_values", message),
     )
 
 
@@ -208,7 +208,7 @@ def read_blocks(
         cluster=codes,
         sample=sample,
         data_name="scores" if columns is None else "frame",
-        notes=note_if(n_lost, "incomplete_blocks", message),
+        notes=Note.where(n_lost, "incomplete_blocks", message),
     )
 
 

@@ -175,7 +175,7 @@ def condition_summary(
         rows=rows,
         level=inference["level"],
         common_r=cells.common_r,
-        notes=result.note_if(silent, "fixed_randomness", message),
+        notes=result.Note.where(silent, "fixed_randomness", message),
     )
 
 
@@ -271,7 +271,7 @@ def _item_variance(
     icc = icc.replace(estimate=(ms_b - ms_w) / (ms_b + (n0 - 1) * ms_w), details={"n0": n0})
     if ms_w == 0:
         message = "No interval: replications never differ, so that ICC is 1 by repetition."
-        return between, icc.replace(notes=result.note_if(True, "fixed_randomness", message))
+        return between, icc.replace(notes=result.Note.where(True, "fixed_randomness", message))
     interval, notes = ratio.icc_interval(single=True, level=level)
     return between, icc.replace(interval=interval, notes=notes)
 
@@ -353,7 +353,7 @@ def mean_shift(
         family="mean shifts of these conditions",
         rows=with_adjusted(rows, "holm"),
         sample=sample_of(scores, cells, used),
-        notes=result.note_if(runs and runs.note, "runs", runs.note if runs else ""),
+        notes=result.Note.where(runs and runs.note, "runs", runs.note if runs else ""),
     )
 
 
@@ -420,12 +420,12 @@ def scored_cells(
 
 _LEAST = 20  # D'Agostino's approximation of the kurtosis' distribution
 _CAUTIONS = (
-    *result.note_if(
+    *result.Note.where(
         True,
         "discrete_scores",
         "Scores are whole numbers, which a normal variable never is. Read skewness and kurtosis.",
     ),
-    *result.note_if(
+    *result.Note.where(
         True,
         "pooled_items",
         "Items of unequal spread are pooled, which alone gives a positive excess kurtosis.",

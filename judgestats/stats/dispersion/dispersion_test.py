@@ -49,7 +49,6 @@ from judgestats.stats.inference.result import (
     Result,
     Sample,
     TestResult,
-    note_if,
     notes_block,
 )
 
@@ -619,11 +618,11 @@ def _warnings(cells: Cells, complete: Bools, why: str) -> tuple[Note, ...]:
     lost = int(np.sum(~complete))
     verb = "is" if lost == 1 else "are"
     message = f"{lost} of {complete.size} items {verb} left out of the tests: {why}."
-    notes = note_if(lost, "items_excluded", message)
+    notes = Note.where(lost, "items_excluded", message)
     least, most = int(cells.n_scores.min()), int(cells.n_scores.max())
     message = (
         f"Cells hold {least} to {most} scores: mean distances are for {cells.common_r}. Rank "
         "tests of tied scores can then reject too often: conclude from the F test."
     )
     is_unequal = cells.n_scores.any() and not cells.equal_r
-    return notes + note_if(is_unequal, "unequal_replications", message)
+    return notes + Note.where(is_unequal, "unequal_replications", message)

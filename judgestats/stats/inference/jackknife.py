@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from judgestats.arrays import Floats, Ints
 from judgestats.results.text import FEW_CLUSTERS
 from judgestats.stats.inference import bootstrap, distributions
-from judgestats.stats.inference.result import Interval, Note, no_interval, note_if
+from judgestats.stats.inference.result import Interval, Note
 
 MIN_CLUSTERS = 2
 _FROM_ONE = "all of a pooled variance comes from one cluster"
@@ -290,7 +290,7 @@ class MeanOverClusters:
     @property
     def notes(self) -> tuple[Note, ...]:
         """Why there is no interval."""
-        return no_interval(self.reason) if self.reason else ()
+        return Note.no_interval(self.reason) if self.reason else ()
 
     def interval(self, level: float) -> Interval | None:
         """Student interval, None where undefined."""
@@ -380,16 +380,16 @@ def interval_of_left_out(
     """
     n_clusters = len(sizes)
     if few := few_questions(sizes):
-        return None, note_if(True, "one_cluster", f"No interval: {few}.")
+        return None, Note.where(True, "one_cluster", f"No interval: {few}.")
     moved, centre = (bootstrap.forward(v, transform) for v in (values, estimate))
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):
         message = f"No interval: the statistic is undefined without {lost} of {n_clusters} clusters"
-        return None, note_if(True, "undefined_jackknife", f"{message}, or at its limit.")
+        return None, Note.where(True, "undefined_jackknife", f"{message}, or at its limit.")
     error, df = jackknife_error(moved, sizes)
     if error <= 1e-12 * max(1.0, abs(centre)):
         message = f"No interval: the statistic is {estimate:g} whichever cluster is left out."
-        return None, note_if(True, "constant_distribution", message)
+        return None, Note.where(True, "constant_distribution", message)
     half = float(distributions.t.ppf((1 + level) / 2, df)) * error
     low, high = bootstrap.backward(np.array([centre - half, centre + half]), transform)
     many = f"{n_clusters} clusters"
@@ -401,4 +401,4 @@ def interval_of_left_out(
         title += f" with {max(effective_clusters(sizes) - 1, 1):.1f} effective df"
     title += "" if transform == "identity" else f", {transform} scale"
     interval = Interval(low=float(low), high=float(high), level=level, method=title)
-    return interval, note_if(df < 9, "few_clusters", message)
+    return interval, Note.where(df < 9, "few_clusters", message)

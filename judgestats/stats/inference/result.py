@@ -116,15 +116,15 @@ class Note:
     def __str__(self) -> str:
         return self.message
 
+    @classmethod
+    def where(cls, condition: object, code: str, message: str) -> tuple[Note, ...]:
+        """The note, where a condition holds."""
+        return (cls(code=code, message=message),) if condition else ()
 
-def note_if(condition: object, code: str, message: str) -> tuple[Note, ...]:
-    """The note, where the condition holds."""
-    return (Note(code=code, message=message),) if condition else ()
-
-
-def no_interval(why: str) -> tuple[Note, ...]:
-    """The note that says why there is no interval."""
-    return (Note(code="no_interval", message=f"No interval: {why}."),)
+    @classmethod
+    def no_interval(cls, why: str) -> tuple[Note, ...]:
+        """The note that there is no interval, and why."""
+        return (cls(code="no_interval", message=f"No interval: {why}."),)
 
 
 class Result:

@@ -31,14 +31,7 @@ from judgestats.stats.inference.keywords import (
     with_keywords,
 )
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import (
-    Estimate,
-    Interval,
-    Note,
-    NullReference,
-    Sample,
-    no_interval,
-)
+from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
 
 MOST_STATES = 200
 """Different rows of counts up to which drawing these takes less time than shuffling the items."""
@@ -330,7 +323,7 @@ def _interval(
         why = "its standard error is undefined when some cluster is left out"
         if se <= 1e-12:
             why = "leaving out any one cluster leaves the estimate unchanged"
-        return None, math.nan, list(no_interval(why))
+        return None, math.nan, list(Note.no_interval(why))
     notes = []
     if df < 19:
         many = count_noun(n, "cluster", "clusters")

@@ -236,14 +236,14 @@ def bradley_terry(
     )
     with_ties = bool(np.any(pairs.outcome == 2))
     no_ties = "No tie was given: this is Bradley-Terry."
-    notes = [*result.note_if(not with_ties, "no_ties", no_ties)]
+    notes = [*result.Note.where(not with_ties, "no_ties", no_ties)]
     _refuse_unlinked(pairs)
     k = len(pairs.systems)
     seen = np.zeros((k, k), dtype=bool)
     seen[pairs.first, pairs.second] = True
     both = bool((seen & seen.T).any())
     message = "No two systems were shown in both orders, so the order effect is not estimable."
-    notes += result.note_if(order and not both, "one_order", message)
+    notes += result.Note.where(order and not both, "one_order", message)
     order = order and both
     fit = _fit(pairs, order=order, with_ties=with_ties)
     n_clusters = int(np.unique(pairs.codes).size)
@@ -395,7 +395,7 @@ def _result(
             rows.append(
                 result.Comparison(
                     a=pairs.systems[i], b=pairs.systems[j], estimate=d, statistic=t, df=df,
-                    p_value=float(2 * distributions.t.sf(abs(t), df)), p_adjusted=math.nan,
+                    p_value=float(2 * distributions.t.sf(abs(t), df)),
                     estimate_name="strength_difference",
                     interval=ordinal.wald_interval(d, se, df=df, level=level),
                     effect=float(distributions.norm.cdf(-abs(t))), effect_name="other_order_share",

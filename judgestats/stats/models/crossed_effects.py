@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from judgestats.arrays import Floats, as_numbers, check_axes
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Estimates, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 Array = NDArray[Any]
@@ -110,7 +110,7 @@ def crossed_components(scores: ArrayLike, **inference: Unpack[Clustered]) -> Est
     if reason:
         columns = np.full((max(len(x), 1), columns.shape[1]), np.nan)
     message = f"{n_left} of {used.size} items have a cell without a score, and are left out."
-    notes = note_if(n_left and not reason, "incomplete_items", message)
+    notes = Note.where(n_left and not reason, "incomplete_items", message)
 
     def estimate(name: str, label: str, of: Callable[[Array], Array]) -> Estimate:
         return estimate_from_sums(

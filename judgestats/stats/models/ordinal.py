@@ -14,7 +14,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters, t_of_clusters
-from judgestats.stats.inference.result import Interval, Note, note_if
+from judgestats.stats.inference.result import Interval, Note
 
 Parts = tuple[float, Floats, Floats]
 """Log-likelihood, scores (n, p) and information (p, p)."""
@@ -136,7 +136,7 @@ def cluster_df(codes: Ints) -> float:
 def few_clusters_notes(n_clusters: int) -> tuple[Note, ...]:
     """Says how few clusters there are, below twenty."""
     message = f"Only {n_clusters} clusters: intervals were studied from {FEW_CLUSTERS} on."
-    return note_if(n_clusters < FEW_CLUSTERS, "few_clusters", message)
+    return Note.where(n_clusters < FEW_CLUSTERS, "few_clusters", message)
 
 
 def wald_interval(estimate: float, std_error: float, *, df: float, level: float) -> Interval | None:

@@ -14,7 +14,7 @@ from judgestats.stats.designs import score_matrix
 from judgestats.stats.inference import distributions
 from judgestats.stats.inference.keywords import NULL, Permuted, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import Estimate, Interval, Note, no_interval, note_if
+from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
 
 
@@ -311,7 +311,7 @@ def icc(
         if not one_way and "missing judgment" in reason:
             lack = reason.split(";", maxsplit=1)[0]
             reason = f"{lack}; a two-way form needs complete rows: missing='listwise' or ICC(1,1)"
-        return Estimate(estimate=math.nan, reason=reason, **common)
+        return Estimate(reason=reason, **common)
 
     complete = prepared.complete
     ms = score_matrix.mean_squares(x) if complete else score_matrix.one_way_mean_squares(x)
@@ -322,15 +322,15 @@ def icc(
         reason = "no score varies, so there is no variance to be reliable"
         if float(ms.within) > 0:
             reason = "item means do not vary, and the coefficient of their mean is -Inf"
-        return Estimate(estimate=math.nan, reason=reason, **common)
+        return Estimate(reason=reason, **common)
 
     notes = list(prepared.notes)
     bounds, more = _interval(form, prepared, ms, interval, inference["level"], extra)
     notes += more
     message = "Every item got the same score from all its replications: one draw was repeated."
-    notes += note_if(float(ms.within) == 0, "no_within_item_variance", message)
+    notes += Note.where(float(ms.within) == 0, "no_within_item_variance", message)
     message = "The value is negative: judgments of an item differ more than items do."
-    notes += note_if(value < 0, "negative_reliability", message)
+    notes += Note.where(value < 0, "negative_reliability", message)
     null = None
     if inference["n_permutations"] > 0:
         seed = inference["seed"]
@@ -396,14 +396,14 @@ def _interval(
     if interval == "f":
         if float(ms.within if one_way else ms.residual) == 0:
             value = float(icc_value(form, ms))
-            return None, no_interval(f"{form} is {value:g}, as no error variance was observed")
+            return None, Note.no_interval(f"{form} is {value:g}, as no error variance was observed")
         if float(ms.items) == 0:
-            return None, no_interval("item means do not vary")
+            return None, Note.no_interval("item means do not vary")
         message = "The F interval treats items as independent, but they share clusters."
-        notes = note_if(prepared.clustered, "clusters_ignored", message)
+        notes = Note.where(prepared.clustered, "clusters_ignored", message)
         low, high = f_bounds(form, ms, level)
         message = f"Items have unequal numbers of judgments: F interval with n0 = {ms.k:.4g}."
-        notes += note_if(not prepared.complete, "approximate_interval", message)
+        notes += Note.where(not prepared.complete, "approximate_interval", message)
         title = "F" if prepared.complete else "F with n0, approximate"
         return Interval(low=low, high=high, level=level, method=title), notes
     ratio = MeanSquareRatio.from_scores(prepared.x, prepared.cluster, residual=not one_way)

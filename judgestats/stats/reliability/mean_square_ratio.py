@@ -21,7 +21,7 @@ from judgestats.stats.designs.score_matrix import (
 )
 from judgestats.stats.inference import distributions, jackknife, permutation_distribution
 from judgestats.stats.inference.bootstrap import cluster_note, not_estimable, useful_reliability
-from judgestats.stats.inference.result import Interval, Limits, Note, no_interval, note_if
+from judgestats.stats.inference.result import Interval, Limits, Note
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -264,7 +264,7 @@ class MeanSquareRatio:
             return useful, notes
         many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
         message = f"Only {many}: the jackknife interval is wide and may still be too short."
-        return useful, notes if df >= 9 else note_if(True, "few_clusters", message)
+        return useful, notes if df >= 9 else Note.where(True, "few_clusters", message)
 
     @property
     def _is_two_way(self) -> bool:
@@ -285,7 +285,7 @@ class MeanSquareRatio:
         g, unit = self.items.size, self._unit
         if self.error <= 0 or self.between <= 0:
             why = "no score varies within items" if self.error <= 0 else "item means do not vary"
-            return no_interval(why)[0]
+            return Note.no_interval(why)[0]
         if g < 3:
             return not_estimable(
                 f"{cluster_note(self.inside, unit)} 3 are needed to leave one out."

@@ -14,7 +14,7 @@ from judgestats.arrays import Floats, Ints
 from judgestats.stats.inference.bootstrap import cluster_bootstrap, only, useful_reliability
 from judgestats.stats.inference.keywords import NULL, Inference, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution, summarise_permutations
-from judgestats.stats.inference.result import note_if
+from judgestats.stats.inference.result import Note
 from judgestats.stats.reliability import omega_fit, one_factor
 from judgestats.stats.reliability.intraclass import icc_value, replications_needed
 from judgestats.stats.reliability.mean_square_ratio import MeanSquareRatio, shuffled_mean_squares
@@ -63,7 +63,7 @@ def with_interval(
         f"with {clusters} independent items a {fitted.model} interval covered .86 to .96 in "
         "simulation for a nominal .95"
     )
-    few = note_if(fitted.model != "parallel" and clusters < 50, "low_coverage", message)
+    few = Note.where(fitted.model != "parallel" and clusters < 50, "low_coverage", message)
     return dataclasses.replace(
         fitted,
         interval=kept,

@@ -16,7 +16,7 @@ from judgestats.files.text import format_number
 from judgestats.results.numbers import format_p
 from judgestats.stats.designs.score_matrix import score_matrix
 from judgestats.stats.inference.bootstrap import cluster_codes
-from judgestats.stats.inference.result import Estimate, Note, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.reliability import one_factor
 from judgestats.stats.reliability.one_factor import omegas
 
@@ -145,7 +145,7 @@ def refuse(base: OmegaEstimate, reason: str, *, minres: bool = False) -> OmegaEs
     other = " or estimator='minres'" if minres else ""
     alpha = format_number(base.mean_of_all)
     offer = f"model='parallel'{other} can be used instead (parallel omega: {alpha})"
-    notes = note_if(True, "not_fitted", reason)
+    notes = Note.where(True, "not_fitted", reason)
     return dataclasses.replace(base, reason=f"{reason}; {offer}", notes=notes)
 
 
@@ -209,8 +209,8 @@ def fit(base: OmegaEstimate, S: Floats, n: int, lower: float | None) -> OmegaEst
     if math.isnan(fit.chi2) and model == "parallel":
         why = one_factor.singular_reason(S, n)
         message = f"no test of fit: the covariance matrix is singular ({why})"
-        notes += note_if(why, "singular", message)
-    notes += note_if(math.isfinite(fit.chi2), "fit_of_equal_spread", EQUAL_SPREAD)
+        notes += Note.where(why, "singular", message)
+    notes += Note.where(math.isfinite(fit.chi2), "fit_of_equal_spread", EQUAL_SPREAD)
     return dataclasses.replace(
         base,
         estimate=values[base.denominator],

@@ -19,7 +19,7 @@ from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.stats.inference.keywords import NULL, Permutations, one_blas_thread, with_keywords
 from judgestats.stats.inference.permutation import permutation_distribution
-from judgestats.stats.inference.result import Estimate, NullReference, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Note, NullReference, Sample
 
 LOWER = 0.005
 """Lower bound of each uniqueness."""
@@ -432,7 +432,7 @@ def published_omega_2412_12509(
         ),
         estimator="questions as indicators, replications as cases, A-E = 1-5, absolute "
         "correlations, 3 minres factors, oblimin (factor_analyzer); reliabiliPy's omega total",
-        notes=note_if(
+        notes=Note.where(
             True,
             "replication_only",
             "not a reliability of the judge: compare it with its null, not with 0",
@@ -453,7 +453,7 @@ def published_omega_2412_12509(
         reason = "the absolute correlations are singular, so the published procedure stops"
         return dataclasses.replace(base, reason=reason)
     omega = _omega(R, loadings)
-    notes = [note for text in warned for note in note_if(True, "factor_analyzer", text)]
+    notes = [note for text in warned for note in Note.where(True, "factor_analyzer", text)]
 
     def fast_omega(x: Floats) -> float:
         R = np.abs(np.corrcoef(x))
@@ -493,7 +493,7 @@ def _all_constant(base: PublishedOmega, **inference: Unpack[Permutations]) -> Pu
         **inference,
     )
     message = "every question is constant over replications: 1 by rule, not by estimation"
-    notes = (*base.notes, *note_if(True, "all_constant", message))
+    notes = (*base.notes, *Note.where(True, "all_constant", message))
     return dataclasses.replace(
         base, estimate=1.0, alpha=1.0, null=null, alpha_null=null, notes=notes
     )

@@ -16,7 +16,7 @@ from judgestats.stats.inference import jackknife
 from judgestats.stats.inference.bootstrap import Scale, cluster_codes
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Estimates, Interval, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 
 BETWEEN = "between_whole_numbers"
@@ -104,9 +104,9 @@ def levels_used(
     far = high - low > _SPAN if scale is None else high - low > (_POINTS - 1) * (apart or 1)
     whole = round((high - low) / apart) + 1 if apart > 0 and not far else 0
     message = f"The scale is not given: the highest and lowest score seen are {high:g} and {low:g}."
-    notes = [*note_if(not scale, "scale_unknown", message)]
+    notes = [*Note.where(not scale, "scale_unknown", message)]
     message = f"Scores from {levels[0]:.15g} to {levels[-1]:.15g} are too wide a range for levels."
-    notes += note_if(far, NO_LEVELS, message)
+    notes += Note.where(far, NO_LEVELS, message)
     details: dict[str, Any] = {
         "levels": levels.tolist(),
         "shares": (counts.sum(axis=0) / counts.sum()).tolist(),
@@ -169,9 +169,7 @@ def _heaping(
     if not round_at:
         reason = f"on {whole} whole levels none is rounder than another"
         reason = reason if step else "the scores are multiples of no usual step"
-        return Estimate(
-            name="heaping", label=label, estimate=math.nan, sample=sample, reason=reason
-        )
+        return Estimate(name="heaping", label=label, sample=sample, reason=reason)
     scale: Floats = low + step * np.arange(whole, dtype=np.float64)
     share = float(np.mean(_multiple(scale, round_at)))
     at = _share_of(_multiple(levels, round_at))
@@ -289,7 +287,7 @@ def recoding_loss(
     codes = cluster_codes(inference["cluster"], len(x), where=where)
     given = None if inference["cluster"] is None else codes
     estimate = Estimate(
-        name="recoding_loss", label="Loss by a shorter scale", estimate=math.nan,
+        name="recoding_loss", label="Loss by a shorter scale",
         estimator="1 minus the ratio of informations about the item",
         sample=Sample.from_mask(used, "fewer than two scores", given),
     )  # fmt: skip
@@ -332,7 +330,7 @@ def recoding_loss(
         f"A {len(parts)}-level scale would do (loses at most {lost}%): recoded; a judge asked "
         f"on {len(parts)} levels may differ."
     )
-    notes = note_if(interval.high <= LEAST_LOSS, SHORTER, message)
+    notes = Note.where(interval.high <= LEAST_LOSS, SHORTER, message)
     return estimate.replace(estimate=-math.expm1(value), interval=interval, notes=notes)
 
 

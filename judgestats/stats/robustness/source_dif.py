@@ -12,7 +12,7 @@ from judgestats.arrays import Floats, Ints, as_numbers, check_lengths
 from judgestats.errors import InputError
 from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Sample, TestResult, note_if
+from judgestats.stats.inference.result import Estimate, Note, Sample, TestResult
 from judgestats.stats.models import ordinal
 
 NOISY = "label_noise"
@@ -148,7 +148,7 @@ def _bounded_by_noise(
     far = distributions.t.ppf((1 + level) / 2, np.unique(codes).size - 1)
     sure = abs(reverse[k]) > far * errors[k + 2]
     explained = sure and exact[k + 2] * noisy[k] > 0
-    notes = (*result.notes, *note_if(not explained, NOISY, _NOISE))
+    notes = (*result.notes, *Note.where(not explained, NOISY, _NOISE))
     details = {"points_if_exact": exact[2:].tolist(), "points_if_noisy": noisy.tolist()}
     return result.replace(notes=notes, details=dict(result.details) | details)
 
@@ -212,7 +212,7 @@ def _tested(
     cross = _wald(crossed, cross_covariance, last)
     p_cross = float(distributions.f.sf(cross, q, df))
     message = f"The difference changes with quality (p {p_cross:.3g}), so one number misleads."
-    notes = note_if(p_cross < 1 - level, "non_uniform", message)
+    notes = Note.where(p_cross < 1 - level, "non_uniform", message)
     effects = [
         Estimate(
             name="dif_log_odds",

@@ -19,14 +19,7 @@ from judgestats.errors import InputError, one_of
 from judgestats.stats.inference import RunComponent, cluster_codes, jackknife
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import p_adjust
-from judgestats.stats.inference.result import (
-    Estimate,
-    Estimates,
-    Sample,
-    adjusted_interval,
-    no_interval,
-    note_if,
-)
+from judgestats.stats.inference.result import Estimate, Estimates, Note, Sample, adjusted_interval
 from judgestats.stats.validity.inputs import Report, mean_estimate
 
 
@@ -116,11 +109,11 @@ def leniency(
         n_replications=n_judges, repeated="judge",
     )  # fmt: skip
     message = f"{alone} items were scored by one judge only, so they do not measure leniency."
-    notes = note_if(alone, "scored_once", message)
+    notes = Note.where(alone, "scored_once", message)
     left_out = whole - normal
     why = jackknife.lack_note(sizes)
     if not why and not _connected(left_out).all():
-        why = no_interval("without one cluster the judges share no item")
+        why = Note.no_interval("without one cluster the judges share no item")
     left = _solved(left_out, right.sum(axis=0) - right) if not why else np.empty((0, n_judges))
     level = 1 - (1 - inference["level"]) / n_judges
     widened = runs if runs and any(pair.is_random for pair in runs.pairs) else None
@@ -140,7 +133,7 @@ def leniency(
                 weights[j] = (1 - 1 / n_judges) ** 2
                 mean = widened.widen(mean, widened.share(weights.tolist()))
             constant = mean.std_error <= 1e-12 * max(1.0, float(np.nanmax(np.abs(means))))
-            alike = no_interval("the judge differs by the same amount on every item")
+            alike = Note.no_interval("the judge differs by the same amount on every item")
             own = None if constant else mean.interval(level)
             estimate = estimate.replace(
                 interval=adjusted_interval(own, inference["level"]),
@@ -367,7 +360,7 @@ def alternative_annotator_test(
         "the human majority": test(_majority(y, scoring), y, codes, names),
     }
     message = "Two annotators: each is measured by one other, there is no consensus."
-    notes = (*result.notes, *note_if(y.shape[1] == 2, "two_annotators", message))
+    notes = (*result.notes, *Note.where(y.shape[1] == 2, "two_annotators", message))
     power = _power(y, codes, names, test, n_resamples, seed)
     return dataclasses.replace(result, beside=beside, power=power, notes=notes)
 
@@ -472,8 +465,8 @@ def _test(
         )
     few = f"{len(skipped)} annotators have fewer than {LEAST_ITEMS} items and are skipped."
     alike = "Against some annotator the difference is the same on every item: p is 0 or 1."
-    notes = note_if(skipped, "annotators_skipped", few)
-    notes += note_if(constant, "constant_difference", alike)
+    notes = Note.where(skipped, "annotators_skipped", few)
+    notes += Note.where(constant, "constant_difference", alike)
     omega = won[epsilon]
     return AlternativeAnnotator(
         winning_rate=omega,

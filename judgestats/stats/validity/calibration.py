@@ -18,14 +18,7 @@ from judgestats.errors import InputError
 from judgestats.stats.inference import cluster_codes, distributions
 from judgestats.stats.inference.jackknife import cluster_sums, effective_clusters
 from judgestats.stats.inference.keywords import Clustered, Seeded, with_keywords
-from judgestats.stats.inference.result import (
-    Estimate,
-    Interval,
-    Note,
-    NullReference,
-    Sample,
-    note_if,
-)
+from judgestats.stats.inference.result import Estimate, Interval, Note, NullReference, Sample
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.inputs import cluster_variance
 from judgestats.stats.validity.panels import folds
@@ -145,7 +138,7 @@ def confidence_calibration(
     p, y, codes = p[used], y[used], codes[used]
     if p.size == 0:
         nothing = Estimate(
-            name="brier", label="Brier score", estimate=math.nan, sample=sample,
+            name="brier", label="Brier score", sample=sample,
             reason="no item has both a confidence and a label",
         )  # fmt: skip
         return ConfidenceCalibration(
@@ -336,7 +329,7 @@ def separation(scores: ArrayLike, passed: ArrayLike, **inference: Unpack[Cluster
     sample, codes = _sample(used, inference["cluster"], x.shape[1], where)
     mean, right = np.nanmean(x[used], axis=1), y[used] == 1
     estimate = Estimate(
-        name="separation", label="Passed by people scored above failed", estimate=math.nan,
+        name="separation", label="Passed by people scored above failed",
         sample=sample,
     )  # fmt: skip
     if right.all() or not right.any():
@@ -465,7 +458,7 @@ def _null_error(a: float, passed: int, failed: int) -> float:
 
 def _few(rarer: float) -> tuple[Note, ...]:
     message = f"The rarer label is in {rarer:.3g} clusters: the interval is rough."
-    return note_if(rarer < 5, "few_clusters", message)
+    return Note.where(rarer < 5, "few_clusters", message)
 
 
 def error_limit(errors: ArrayLike, n: ArrayLike, delta: float) -> Floats:

@@ -26,7 +26,6 @@ from judgestats.stats.inference.result import (
     Note,
     Sample,
     TestResult,
-    note_if,
 )
 from judgestats.stats.validity import inputs, regression
 from judgestats.stats.validity.label_draws import LabelsDrawn
@@ -58,8 +57,8 @@ def representativeness_test(items: inputs.LabelledItems, *, verdicts: bool) -> T
     inside, rest = present & lab, present & ~lab
     method = "Labelled items against the rest"
     test = TestResult(
-        name="representativeness", method=method, statistic=math.nan, statistic_name="t",
-        p_value=math.nan, sample=Sample(n_items=int(present.sum())),
+        name="representativeness", method=method, statistic_name="t",
+        sample=Sample(n_items=int(present.sum())),
         null_hypothesis="the labelled items are like the others in the judge's eyes",
         alternative="the judge's output differs between labelled and other items",
     )  # fmt: skip
@@ -233,11 +232,11 @@ def corrected_rate(
     if chance is None and stratum is None:
         notes += _unlike(test, labels_drawn)
     message = f"{unread} of {n_items} items have neither a verdict nor a label, and are left out."
-    notes += note_if(unlabelled, "unread_left_out", message)
+    notes += Note.where(unlabelled, "unread_left_out", message)
     message = (
         f"{unread} of {n_items} items have no verdict of the judge: they form a separate class."
     )
-    notes += note_if(unread and not unlabelled, "unread_class", message)
+    notes += Note.where(unread and not unlabelled, "unread_class", message)
     people = poststratified_rate(
         items, use_judge=False, mix=mix, weight=weight, level=inference["level"]
     )
@@ -332,7 +331,7 @@ def corrected_mean(
     notes = [*items.notes, *inputs.policy_notes(labels_drawn, where=where)]
     if unread:
         message = f"{unread} of {items.n_items} items have no score of the judge and are left out."
-        notes += note_if(True, "unread_left_out", message)
+        notes += Note.where(True, "unread_left_out", message)
         items = items.only(present)
     test = representativeness_test(items, verdicts=False)
     if stratum is None:
@@ -359,7 +358,7 @@ def corrected_mean(
             people = _undefined_estimate(people, reason)
     elif items.n < inputs.FEW_LABELS or math.isnan(corrected.estimate):
         why = corrected.reason or f"there are fewer than {inputs.FEW_LABELS} labels"
-        notes += note_if(True, "people_only", f"The human labels alone are used: {why}.")
+        notes += Note.where(True, "people_only", f"The human labels alone are used: {why}.")
         if not math.isnan(corrected.estimate):
             others["greg"] = corrected
         corrected = people
@@ -398,7 +397,7 @@ def _unlike(test: TestResult, labels_drawn: str | None) -> tuple[Note, ...]:
         f"{test.estimates['the rest']:.2f} on average (p {test.p_value:.2g}): they do not look "
         "drawn at random."
     )
-    return note_if(True, "unrepresentative", message)
+    return Note.where(True, "unrepresentative", message)
 
 
 def _undefined_estimate(estimate: Estimate, reason: str) -> Estimate:
@@ -546,7 +545,7 @@ def paired_share_difference(
         "sample": sample,
     }
     if not n:
-        return Estimate(**common, estimate=math.nan, reason="no item is known on both sides")
+        return Estimate(**common, reason="no item is known on both sides")
     b, c = int(np.sum(present & (x > y))), int(np.sum(present & (x < y)))
     low, high = tango_limits(b, c, n, level=level)
     return Estimate(
@@ -648,7 +647,7 @@ def corrected_differences(
     rows = with_adjusted(compared, "holm")
     unread = int(np.sum(np.isnan(f)))
     message = f"{unread} outputs have no verdict of the judge; a pair is compared without these."
-    notes += note_if(unread, "unread_left_out", message)
+    notes += Note.where(unread, "unread_left_out", message)
     return Comparisons(
         symbol="t",
         name=where,

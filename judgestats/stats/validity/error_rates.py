@@ -15,14 +15,7 @@ from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError, one_of
 from judgestats.stats.inference.keywords import Clustered, with_keywords
 from judgestats.stats.inference.multiplicity import Adjustment, with_adjusted
-from judgestats.stats.inference.result import (
-    Comparison,
-    Comparisons,
-    Estimate,
-    Note,
-    Sample,
-    note_if,
-)
+from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity import inputs
 from judgestats.stats.validity.label_draws import LabelsDrawn
@@ -241,7 +234,7 @@ def error_rates(
     notes += _class_notes(y)
     tied = int(np.sum(f == 0.5))
     message = f"The repeats tie on {tied} labelled items: these count half for either verdict."
-    notes += note_if(tied, "tied_votes", message)
+    notes += Note.where(tied, "tied_votes", message)
     notes += _no_better(rates)
     common = float(np.sum(w * y) / w.sum())
     constant = {**_CONSTANT, "accuracy": max(common, 1 - common)}
@@ -272,7 +265,7 @@ def _nothing_read(judged: inputs.LabelledItems, notes: tuple[Note, ...]) -> Erro
     labels = {name: label for name, label, *_ in (*_SHARES, *_COEFFICIENTS)}
     rates = {
         name: Estimate(
-            name=name, label=label, estimate=math.nan, sample=sample,
+            name=name, label=label, sample=sample,
             reason="no labelled item has a verdict that was read",
         )
         for name, label in {**labels, "accuracy": "Accuracy"}.items()
@@ -359,7 +352,7 @@ def _no_better(rates: Mapping[str, Estimate]) -> tuple[Note, ...]:
         f"Sensitivity + specificity is {youden + 1:.2f}, not above 1: no better than a coin, or "
         "coded the other way round."
     )
-    return note_if(youden <= 0, "no_better_than_chance", message)
+    return Note.where(youden <= 0, "no_better_than_chance", message)
 
 
 def _class_notes(y: Floats) -> list[Note]:
@@ -367,9 +360,9 @@ def _class_notes(y: Floats) -> list[Note]:
     for value, word in ((1.0, "pass"), (0.0, "fail")):
         k = int(np.sum(y == value))
         message = f"No label says {word!r}: how the judge does on such items cannot be known."
-        notes += note_if(k == 0, "no_class", message)
+        notes += Note.where(k == 0, "no_class", message)
         message = f"Only {k} labels say {word!r}: the rarer class decides how well rates are known."
-        notes += note_if(0 < k < FEW_IN_CLASS, "rare_class", message)
+        notes += Note.where(0 < k < FEW_IN_CLASS, "rare_class", message)
     return notes
 
 
@@ -442,7 +435,7 @@ def error_rates_by_slice(
         if n < LEAST_IN_SLICE:
             reason = f"only {n} labels (at least {LEAST_IN_SLICE})"
             rates[name] = Estimate(
-                name=measure, label=measure.capitalize(), estimate=math.nan, sample=sample,
+                name=measure, label=measure.capitalize(), sample=sample,
                 reason=reason,
             )  # fmt: skip
             rows.append(_no_row(name, n, reason))

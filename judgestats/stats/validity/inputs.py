@@ -17,16 +17,7 @@ from judgestats.stats.inference import distributions
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import proportion_limits
 from judgestats.stats.inference.jackknife import mean_over_clusters
-from judgestats.stats.inference.result import (
-    Estimate,
-    Interval,
-    Note,
-    Result,
-    Sample,
-    no_interval,
-    note_if,
-    notes_block,
-)
+from judgestats.stats.inference.result import Estimate, Interval, Note, Result, Sample, notes_block
 from judgestats.stats.validity.label_draws import LABELS_DRAWN
 
 FAIL_PASS = ("fail", "pass")
@@ -237,7 +228,7 @@ def labelled_items(
         clustered=cluster is not None,
         stratum=place,
         strata=strata,
-        notes=note_if(0 < n < FEW_LABELS, "few_labels", message),
+        notes=Note.where(0 < n < FEW_LABELS, "few_labels", message),
     )
 
 
@@ -259,10 +250,10 @@ def policy_notes(labels_drawn: str | None, *, where: str) -> tuple[Note, ...]:
             "The sampling of the labels is not stated, so the result assumes random. State "
             f"labels_drawn={' / '.join(LABELS_DRAWN)}."
         )
-        return note_if(True, "assumes_random", message)
+        return Note.where(True, "assumes_random", message)
     one_of(where, "labels_drawn", labels_drawn, LABELS_DRAWN)
     message = "The labelled items were picked by hand, so they do not speak for the other items."
-    return note_if(labels_drawn == "convenience", "convenience", message)
+    return Note.where(labels_drawn == "convenience", "convenience", message)
 
 
 def chance_weights(items: LabelledItems, chance: ArrayLike | None, where: str) -> Floats | None:
@@ -514,7 +505,7 @@ def t_estimate(
         details=details or {},
     )
     if not std_error > 0:
-        return estimate.replace(notes=no_interval(constant))
+        return estimate.replace(notes=Note.no_interval(constant))
     half = critical_value(level, df) * std_error
     interval = Interval(low=value - half, high=value + half, level=level, method=method)
     return estimate.replace(std_error=std_error, interval=interval)
@@ -549,7 +540,7 @@ class Share:
     ) -> Estimate:  # fmt: skip
         """The share as a result; undefined where there is a reason."""
         if reason:
-            return Estimate(name=name, label=label, estimate=math.nan, sample=sample, reason=reason)
+            return Estimate(name=name, label=label, sample=sample, reason=reason)
         interval = Interval(low=self.low, high=self.high, level=self.level, method=self.method)
         return Estimate(
             name=name,

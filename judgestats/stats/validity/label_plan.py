@@ -19,7 +19,7 @@ from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.distributions import t
 from judgestats.stats.inference.jackknife import jackknife_error, lack_note
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import FEW_LABELS, Report, critical_value, labelled_items
 
 LEAST_PER_CLASS = 10
@@ -170,11 +170,11 @@ def labels_needed(
     n = math.inf if room <= 0 else float(math.ceil(inside / room - 1e-9))
     people = float(math.ceil(alone / (half_width / z) ** 2 - 1e-9))
     message = "Sensitivity + specificity is at most 1: the judge does not help."
-    notes = note_if(youden <= 0, "useless_judge", message)
+    notes = Note.where(youden <= 0, "useless_judge", message)
     if math.isfinite(n):
         n = max(n, 2.0)
         message = f"That is more than the {n_items} items judged: label them all."
-        notes += note_if(n > n_items, "all_items", message)
+        notes += Note.where(n > n_items, "all_items", message)
         if spread is not None and n >= 2 * LEAST_PER_CLASS:
             counts = allocate_labels(int(min(n, n_items)), weights, spread)
             by_verdict = {"pass": int(counts[0]), "fail": int(counts[1])}
@@ -428,7 +428,7 @@ def labels_gained(
     used = judged & items.labelled
     n, n_all = int(used.sum()), int(judged.sum())
     estimate = Estimate(
-        name="labels_extra", label="Effective extra labels", estimate=math.nan,
+        name="labels_extra", label="Effective extra labels",
         estimator="labels that people alone would need more for the same error",
         sample=Sample.from_mask(used, "not labelled", items.codes if items.clustered else None),
         details={"n_labels": n, "n_judged": n_all},

@@ -18,7 +18,7 @@ from judgestats.results.numbers import bounds_of, with_bounds
 from judgestats.stats.inference import cluster_codes, jackknife
 from judgestats.stats.inference.distributions import norm, t
 from judgestats.stats.inference.keywords import Seeded, with_keywords
-from judgestats.stats.inference.result import Estimate, Interval, Sample, no_interval, note_if
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity.inputs import Report, mean_estimate, verdict_values
 
 FOLDS = 5
@@ -103,7 +103,7 @@ def panel_gain(
     low, high, needed = _limits(differences, codes, sizes, inference["level"], losses=losses)
     if not high > low:
         why = "the panel differs from a member by the same amount on every item"
-        return estimate.replace(notes=no_interval(why))
+        return estimate.replace(notes=Note.no_interval(why))
     value = float(np.clip(gain.mean(), low, high))
     ends = (-high, -low) if losses else (low, high)
     is_open = low <= 0 <= high and value > 0 and math.isfinite(needed) and needed > own.size
@@ -115,7 +115,7 @@ def panel_gain(
             low=ends[0], high=ends[1], level=inference["level"],
             method="least of the members' intervals, Bonferroni above",
         ),
-        notes=note_if(is_open, "labels_cannot_show", message),
+        notes=Note.where(is_open, "labels_cannot_show", message),
     )  # fmt: skip
 
 
@@ -575,7 +575,7 @@ def _panel_of(
         calls=len(members),
         sample=sample,
         measure="mean squared error" if squared else "accuracy",
-        notes=note_if(unread, "unread_wrong", message),
+        notes=Note.where(unread, "unread_wrong", message),
     )
 
 

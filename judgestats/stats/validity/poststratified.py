@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgestats.arrays import Floats, Ints
 from judgestats.errors import InputError
-from judgestats.stats.inference.result import Estimate, Interval, Note, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Interval, Note, Sample
 from judgestats.stats.validity import inputs
 
 FAIL, PASS, UNREAD, TIE = 0, 1, 2, 3
@@ -168,7 +168,7 @@ def poststratified_rate(
     name, label = ("poststratified", "Corrected pass rate") if use_judge else _PEOPLE
     if classes.reason or items.n == 0:
         return Estimate(
-            name=name, label=label, estimate=math.nan, sample=sample,
+            name=name, label=label, sample=sample,
             reason=classes.reason or "no item has a label",
         )  # fmt: skip
     parts = np.unique(classes.code)
@@ -225,7 +225,7 @@ def poststratified_rate(
             f"{len(few)} of the judge's verdict classes have fewer than {FEW_IN_CLASS} labels: "
             "their human pass rate is imprecise."
         )
-        notes += note_if(few and not classes.people_only, "few_in_class", message)
+        notes += Note.where(few and not classes.people_only, "few_in_class", message)
         ones = float(np.sum(items.human[lab]))
         if join and min(ones, items.n - ones) < FEW_OF_ONE_LABEL and weight is None:
             people = poststratified_rate(items, use_judge=False, mix=mix, level=level).interval
@@ -429,7 +429,7 @@ def corrected_by_rates(
         )
     sample = Sample(n_items=int(n))
     message = "Assumes that the judge errs on these items as in the other study."
-    notes = note_if(True, "assumes_equal_rates", message)
+    notes = Note.where(True, "assumes_equal_rates", message)
     estimate = Estimate(
         name="rogan_gladen", label="Corrected pass rate (rates measured elsewhere)", sample=sample
     )
@@ -457,6 +457,6 @@ def corrected_by_rates(
         estimator="(p + sp - 1) / (se + sp - 1)",
         estimate=min(max(raw, 0.0), 1.0),
         interval=Interval(low=limits[0], high=limits[1], level=level, method="Lang-Reiczigel"),
-        notes=(*notes, *note_if(not 0 <= raw <= 1, "outside", message)),
+        notes=(*notes, *Note.where(not 0 <= raw <= 1, "outside", message)),
         details={"raw": raw, **details},
     )

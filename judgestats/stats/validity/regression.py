@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from judgestats.arrays import Floats, Ints
-from judgestats.stats.inference.result import Estimate, Interval, Note, note_if
+from judgestats.stats.inference.result import Estimate, Interval, Note
 from judgestats.stats.validity import inputs
 
 _LABELS = {
@@ -319,4 +319,4 @@ def skew_notes(y: Floats) -> tuple[Note, ...]:
         f"The labels are skewed ({skew:.1f}) and fewer than 50: the interval of the labels alone "
         "covers less than its level."
     )
-    return note_if(not abs(skew) < 1, "skewed", message)
+    return Note.where(not abs(skew) < 1, "skewed", message)

@@ -18,7 +18,7 @@ from judgestats.arrays import Bools, Floats, Ints, as_numbers, check_labels
 from judgestats.errors import InputError
 from judgestats.stats.inference.bootstrap import cluster_codes
 from judgestats.stats.inference.keywords import Clustered, with_keywords
-from judgestats.stats.inference.result import Estimate, Sample, note_if
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.inference.sum_statistics import SumStatistic, estimate_from_sums
 from judgestats.stats.validity import inputs
 
@@ -133,7 +133,7 @@ def graded_agreement(
         out[name] = estimate if name == "slope" else inputs.clip_limits(estimate)
     ends = np.isin(y, (y.min(), y.max()))
     message = "More than half of the human scores are at an end of their scale: read the table."
-    notes = note_if(np.ptp(y) > 0 and ends.mean() > 0.5, "scale_ends", message)
+    notes = Note.where(np.ptp(y) > 0 and ends.mean() > 0.5, "scale_ends", message)
     return GradedAgreement(
         estimates=out,
         curve=_curve(x, y, codes, items.clustered, inference["level"]),
@@ -164,9 +164,7 @@ def _bias(
     ):
         if sign and d.size < 2:
             reason = "one label shows no variation"
-            out[name] = Estimate(
-                name=name, label=label, estimate=math.nan, sample=sample, reason=reason
-            )
+            out[name] = Estimate(name=name, label=label, sample=sample, reason=reason)
             continue
         how = "mean difference +- 1.96 sd" if sign else "mean difference"
         out[name] = inputs.t_estimate(
@@ -332,7 +330,7 @@ def error_parts(
         "replicates": part("replicates", "Variance between replicates", replicates),
     }
     message = "The items' part is below 0: replicate noise explains all differences."
-    if below := note_if(out["between_items"].estimate < 0, "negative_part", message):
+    if below := Note.where(out["between_items"].estimate < 0, "negative_part", message):
         out["between_items"] = out["between_items"].replace(notes=below)
     # No variance and no square lies below 0.
     return {

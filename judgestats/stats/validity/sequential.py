@@ -233,9 +233,7 @@ def anchored_change(
     if anchors.sum() < 2:
         reason = "fewer than two earlier answers were rejudged: without anchors no part is known"
         for name, label in _PARTS.items():
-            out[name] = Estimate(
-                name=f"{name}_change", label=label, estimate=math.nan, sample=sample, reason=reason
-            )
+            out[name] = Estimate(name=f"{name}_change", label=label, sample=sample, reason=reason)
         return out
     d = again[anchors] - old[anchors]
     own = np.zeros(codes.size)
