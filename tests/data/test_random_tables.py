@@ -104,10 +104,10 @@ def tree_file(folder, rng, rows, names, several):
 @pytest.mark.parametrize(
     ("kind", "seeds", "known"),
     [
-        (table_file, range(20), NAMES),
-        (tree_file, range(20, 40), NAMES),
-        (table_file, range(40, 46), NEUTRAL),
-        (tree_file, range(46, 52), NEUTRAL),
+        (table_file, range(12), NAMES),
+        (tree_file, range(20, 32), NAMES),
+        (table_file, range(40, 43), NEUTRAL),
+        (tree_file, range(46, 49), NEUTRAL),
         *(
             pytest.param(kind, range(first, first + 250), known, marks=pytest.mark.study)
             for kind, first in ((table_file, 1000), (tree_file, 2000))

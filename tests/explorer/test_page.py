@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import functools
 import gzip
 import io
 import json
@@ -42,7 +43,7 @@ HOSTILE = (
     "```\n<script>window.pwned=1</script>",
 )  # fmt: skip
 CLICK_ALL = """(async () => { const all = (s) => [...document.querySelectorAll(s)];
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < CELLS; i++) {
     const cell = document.querySelector(`[data-at="${i}"] [data-c="1"]`);
     if (!cell) break; cell.click(); all('details.reply').forEach((d) => { d.open = true; });
     all('#detail-body button').forEach((b) => b.click());
@@ -83,12 +84,12 @@ def packed_page(payload: dict[str, Any]) -> str:
     return html_page(gzip.compress(raw, mtime=0))
 
 
-def faults_of(tab: Browser, path: Path) -> list[str]:
+def faults_of(tab: Browser, path: Path, cells: int = 20) -> list[str]:
     """What went wrong on a page of hostile strings: none is run, each is a text that is seen."""
     tab.size(1280)
     tab.open(path.as_uri())
     out = [tab.js("document.getElementById('fault').textContent")]
-    clicked = tab.js(CLICK_ALL)
+    clicked = tab.js(CLICK_ALL.replace("CELLS", str(cells)))
     out += ["" if clicked == "1,0,1,undefined" else clicked]  # the link is "Skip to the items"
     out += tab.faults()
     for code in (
@@ -104,15 +105,18 @@ def faults_of(tab: Browser, path: Path) -> list[str]:
     return list(filter(None, out))
 
 
-def hostile_page(kind: str, path: Path) -> Path:
-    """A page with hostile strings wherever a string is shown."""
+@functools.cache
+def hostile_payload(kind: str) -> dict[str, Any]:
+    """A payload with hostile strings wherever a string is shown."""
     if kind == "blind":
         texts = {f"i{k}": [("answer", f"text {k}")] for k in range(25)}
-        payload = blind_payload(texts, choices=["good", "bad"], annotator="ann")
-    else:
-        found = judgestats.audit(judgments(3, kind=kind), n_resamples=99)
-        payload, _ = view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)
-    path.write_text(packed_page(hostile(payload)), encoding="utf-8")
+        return hostile(blind_payload(texts, choices=["good", "bad"], annotator="ann"))
+    found = judgestats.audit(judgments(3, kind=kind), n_resamples=99)
+    return hostile(view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)[0])
+
+
+def hostile_page(kind: str, path: Path) -> Path:
+    path.write_text(packed_page(hostile_payload(kind)), encoding="utf-8")
     return path
 
 
@@ -142,7 +146,7 @@ def test_a_page_that_is_less_safe_is_seen(
     own = getattr(page, place)
     monkeypatch.setattr(page, place, lambda **k: own(**k).replace(old, new))
     assert old in own()
-    assert faults_of(browser, hostile_page("choice", tmp_path / "hostile.html")) != []
+    assert faults_of(browser, hostile_page("choice", tmp_path / "hostile.html"), cells=4) != []
 
 
 def test_only_one_module_makes_elements_and_sets_attributes() -> None:
@@ -165,8 +169,8 @@ def test_hostile_names_of_a_file_are_shown_as_texts(
     monkeypatch.chdir(tmp_path)
     names = [bad.replace("\0", "") for bad in HOSTILE[:16]]  # a file with zero bytes is refused
     browser.size(1280)
-    for k, name in enumerate(names):  # each is the name of a file and of a column
-        bad, column = names[k - 1], names[k - 2]
+    for k in range(0, 16, 2):  # each is the name of a file, of a column, or a text
+        name, bad, column = names[k], names[k - 1], names[k - 2]
         rows = [
             {"item": f"{judge}{i}", "judge": judge, "trial": t, "score": (i * 7 + t) % 10 + 1,
              "answer": bad * 3, column: f"{bad}{i}"}
@@ -176,7 +180,7 @@ def test_hostile_names_of_a_file_are_shown_as_texts(
         pd.DataFrame(rows).to_csv(file, index=False)
         assert main(["view", file, "--factor", column, "--no-open"]) == 0
         browser.open(Path("explore.html").resolve().as_uri())
-        assert browser.js(CLICK_ALL) == "1,0,1,undefined"
+        assert browser.js(CLICK_ALL.replace("CELLS", "20")) == "1,0,1,undefined"
         assert browser.faults() == []
         shown = browser.js("document.getElementById('app').textContent")
         assert "U+202E" in shown or k > 0
