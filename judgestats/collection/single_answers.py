@@ -132,9 +132,9 @@ def _run_thread(tasks: Iterable[Task], ask: CollectionRequest) -> Collected:
     except KeyboardInterrupt:
         for loop, task in running:
             loop.call_soon_threadsafe(task.cancel)
-        thread.join(END_SECONDS)
         raise
-    thread.join()
+    finally:
+        thread.join(END_SECONDS)
     return done.result()
 
 

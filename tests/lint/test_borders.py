@@ -68,8 +68,16 @@ def calls(tree: ast.AST):
             yield ".".join([names[at.id], *reversed(parts)]), node.lineno
 
 
+def calls_of(source: str, names: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Calls whose full name begins with one of the names; parsed where a module is imported."""
+    modules = "|".join({name.partition(".")[0] for name in names})
+    if not re.search(rf"\b(?:import|from) (?:{modules})\b", source):
+        return []
+    return [(name, line) for name, line in calls(ast.parse(source)) if name.startswith(names)]
+
+
 def readings(source: str):
-    return [(n, line) for n, line in calls(ast.parse(source)) if n.startswith(READS)]
+    return calls_of(source, READS)
 
 
 def test_only_the_guarded_reader_opens_outside_files():
@@ -140,6 +148,8 @@ def in_event_loop(tree: ast.AST) -> set[int]:
 
 def endless(source: str) -> list[int]:
     """Lines with a wait that has neither an argument nor a timeout."""
+    if not re.search(rf"\.(?:{'|'.join(WAITS)})\(\s*\)", source):
+        return []
     tree = ast.parse(source)
     known, awaited = contexts(tree), in_event_loop(tree)
     return [
@@ -156,7 +166,7 @@ def endless(source: str) -> list[int]:
 
 
 def programs(source: str) -> list[str]:
-    return [name for name, _ in calls(ast.parse(source)) if name.startswith(PROGRAMS)]
+    return [name for name, _ in calls_of(source, PROGRAMS)]
 
 
 def sources():
@@ -220,11 +230,10 @@ FILES = {"file", "folder", "out", "path", "source", "where"}
 
 def own_escapes(source: str) -> list[str]:
     """Escapes that are not those of the sinks, and tables written around them."""
-    tree = ast.parse(source)
-    found = [name for name, _ in calls(tree) if name in ESCAPES]
+    found = [name for name, _ in calls_of(source, ESCAPES) if name in ESCAPES]
     return found + [
         "to_csv"
-        for node in ast.walk(tree)
+        for node in (ast.walk(ast.parse(source)) if ".to_csv" in source else ())
         if isinstance(node, ast.Attribute)
         and node.attr == "to_csv"
         # a method of the package's own, which writes through the sink
@@ -234,6 +243,8 @@ def own_escapes(source: str) -> list[str]:
 
 def bare_texts(source: str) -> list[int]:
     """F-strings with markup in which a text of others stands as it is."""
+    if not MARKUP.search(source):
+        return []
     return [
         node.lineno
         for node in ast.walk(ast.parse(source))
@@ -248,6 +259,8 @@ def bare_texts(source: str) -> list[int]:
 
 def bare_files(source: str) -> list[int]:
     """F-strings that name a file in a command as it is, where `command_word` makes it a word."""
+    if "judgestats " not in source:
+        return []
     return [
         node.lineno
         for node in ast.walk(ast.parse(source))
