@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, combinations
 from string import ascii_lowercase
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats import stats
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import NamedResult, condition_result
+from judgestats.analysis.records import Found, NamedResult, condition_result
 from judgestats.arrays import Floats, Ints, Objects, mean_of_present
 from judgestats.data.codes import first_rows, places_of
 from judgestats.data.columns import heat
@@ -31,8 +31,6 @@ from judgestats.stats.agreement.human import CorrelationName
 from judgestats.stats.comparison.rank_correlation import kendall_of_stack
 from judgestats.stats.inference.distributions import ranks
 from judgestats.stats.inference.result import Estimate, Result
-
-Found = list[tuple[str, str, Result]]
 
 _MOST_JUDGES = 12
 _MOST_VALUES = 300
@@ -145,10 +143,7 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
     """
     means = item_means(array)
     some = np.asarray(np.isfinite(means).any(axis=0))
-    means, names = (
-        means[:, some],
-        [c for c, s in zip(array.conditions, some.tolist(), strict=True) if s],
-    )
+    means, names = means[:, some], np.array(array.conditions)[some].tolist()
     shared = np.isfinite(means).sum(axis=1) >= 2
     if not 2 <= len(names) <= _MOST_JUDGES or int(shared.sum()) < 3:
         return []
@@ -170,10 +165,11 @@ def judges_results(array: ScoreArray, declared: AnalysisPlan) -> Found:
         means, conditions=names, cluster=array.clusters, level=declared.level, runs=runs
     )
     results.append(("judges.shift", "Differences of mean scores, paired by item", shifts))
+    correlated = _correlating(cluster, declared)
     for i, j in combinations(range(len(names)), 2):
         pair = f"{names[i]} and {names[j]}"
         for method, label in _METHODS[:2]:
-            value = _correlation(means[:, i], means[:, j], method, cluster, declared)
+            value = correlated(means[:, i], means[:, j], method=method)
             value = value.replace(name=f"{method}_of_judges", label=f"{label} of {pair}")
             title = f"{label} of two judges' scores ({pair})"
             results.append((f"judges.{method}.{pair}", title, value))
@@ -187,15 +183,10 @@ _FORMS: tuple[tuple[str, Literal["ICC(A,1)", "ICC(2,1)", "ICC(3,1)"], str], ...]
 )
 
 
-def _correlation(
-    one: Floats,
-    two: Floats,
-    method: CorrelationName,
-    cluster: Objects | None,
-    declared: AnalysisPlan,
-) -> Estimate:
-    return stats.human_correlation(
-        one, two, method=method, cluster=cluster, level=declared.level,
+def _correlating(cluster: Objects | None, declared: AnalysisPlan) -> partial[Estimate]:
+    """Correlation of two raters' scores with the plan's interval."""
+    return partial(
+        stats.human_correlation, cluster=cluster, level=declared.level,
         n_resamples=max(declared.n_resamples, 99), seed=declared.seed,
     )  # fmt: skip
 
@@ -248,11 +239,24 @@ def ratings_results(
     if not both.any():
         return []
     cluster = shared_clusters(array.clusters)
+    groups = None if cluster is None else cluster[both]
+    correlated = _correlating(cluster, declared)
     results: Found = []
     for method, label in _METHODS:
-        value = _correlation(scores, people, method, cluster, declared)
-        groups = None if cluster is None else cluster[both]
-        value = _with_null(value, scores[both], people[both], method, groups, declared)
+        value = correlated(scores, people, method=method)
+        if declared.n_resamples and not math.isnan(value.estimate):
+            pair, of = (people[both], scores[both]), _pearson
+            most = declared.n_resamples
+            if method == "spearman":
+                pair = (ranks(pair[0]), ranks(pair[1]))
+            elif method == "kendall":
+                # Kendall's tau costs milliseconds a draw on thousands of items.
+                of, most = kendall_of_stack, most if int(both.sum()) < 2000 else min(99, most)
+            null = stats.relation_null(
+                pair, of, vectorized=True, cluster=groups, n_permutations=most,
+                seed=declared.seed,
+            )  # fmt: skip
+            value = value.replace(null=null)
         results.append((f"people.{method}", f"{label} with human ratings", value))
     if int(both.sum()) >= 2 and not of_passes:
         both_means = np.column_stack([people, scores])
@@ -261,29 +265,6 @@ def ratings_results(
         )
         results.append(("people.shift", "Scores minus human ratings, mean difference", shift))
     return results
-
-
-def _with_null(
-    value: Estimate,
-    scores: Floats,
-    people: Floats,
-    method: str,
-    cluster: Objects | None,
-    declared: AnalysisPlan,
-) -> Estimate:
-    """The correlation with its null, which shuffles ratings over items."""
-    if not declared.n_resamples or math.isnan(value.estimate):
-        return value
-    if method == "spearman":
-        scores, people = ranks(scores), ranks(people)
-    kendall = method == "kendall"
-    # Kendall's tau costs milliseconds a draw on thousands of items.
-    most = declared.n_resamples if not kendall or scores.size < 2000 else 99
-    null = stats.relation_null(
-        (people, scores), kendall_of_stack if kendall else _pearson, vectorized=True,
-        cluster=cluster, n_permutations=min(most, declared.n_resamples), seed=declared.seed,
-    )  # fmt: skip
-    return value.replace(null=null)
 
 
 def _pearson(drawn: Floats, fixed: Floats) -> Floats:
@@ -372,7 +353,11 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
         if (words != "").sum() > _MOST_CHOICES:
             return None
         verdicts = np.where(words == "", math.nan, np.arange(len(words)))[codes]
-    cube = _cube(own, conditions, verdicts)
+    axes = (own[name] for name in ("condition", "item_id", "order", "replicate"))
+    place, shape, (names, *_) = places_of(*axes)
+    cube = np.full(shape, math.nan)
+    cube.reshape(-1)[place] = verdicts
+    cube = cube.reshape(*shape[:2], -1)[names.get_indexer(pd.Index(conditions))]
     shared = ~np.isnan(cube).all(axis=2).any(axis=0)
     if shared.sum() < _FEWEST:
         return None
@@ -382,16 +367,6 @@ def _agreement(own: pd.DataFrame, conditions: tuple[str, ...], level: float) -> 
         table = np.moveaxis(cube[:, shared], 0, 1)
         return stats.icc(table, form="ICC(A,1)", n_permutations=0, **common)
     return stats.agreement_across_judges(cube[:, shared], **common)
-
-
-def _cube(own: pd.DataFrame, conditions: tuple[str, ...], verdicts: Floats) -> Floats:
-    """Verdicts as judges x items x repetitions; each order counts as a separate repetition."""
-    axes = (own[name] for name in ("condition", "item_id", "order", "replicate"))
-    place, shape, (names, *_) = places_of(*axes)
-    cube = np.full(shape, math.nan)
-    cube.reshape(-1)[place] = verdicts
-    cube = cube.reshape(*shape[:2], -1)
-    return cube[names.get_indexer(pd.Index(conditions))]
 
 
 _OUTCOMES = {"a", "b", "tie", ""}
@@ -460,16 +435,11 @@ def _slot_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
     if decided["item_id"].nunique() < _FEWEST or _several_labels(decided):
         return
     first = decided["order"].str[0]
-    chosen = np.where(
-        decided["choice"].isin(["a", "b"]), (decided["choice"] != first).astype(float), np.nan
-    )
-    test = _accuracy_by_slot(
-        decided, chosen, np.asarray(decided["label"] != first, np.int64), 2, level, _DRAWN
-    )
+    second = decided["choice"].ne(first).astype(float)
+    chosen = second.where(decided["choice"].isin(["a", "b"])).to_numpy(float)
+    gold = np.asarray(decided["label"] != first, np.int64)
+    test = _accuracy_by_slot(decided, chosen, gold, 2, level, {"n_permutations": 999, "seed": 0})
     yield "people.slots", "Accuracy by the position of the correct response", test
-
-
-_DRAWN: Mapping[str, Any] = {"n_permutations": 999, "seed": 0}
 
 
 def _accuracy_by_slot(
@@ -497,15 +467,13 @@ def _rating_correlations(own: pd.DataFrame, level: float) -> Iterator[tuple[str,
     several = items.groupby("source").size().max() if len(items) else 0
     if items["system"].nunique() < _FEWEST or items["source"].nunique() < _FEWEST or several < 2:
         return
-    yield (
-        "people.levels",
-        "Correlation with human ratings, pooled, within questions and between systems",
-        stats.correlation_by_level(
-            items["score"].to_numpy(float), items["human"].to_numpy(float),
-            source=items["source"].to_numpy(object), system=items["system"].to_numpy(object),
-            level=level,
-        ),
+    by_level = stats.correlation_by_level(
+        items["score"].to_numpy(float), items["human"].to_numpy(float),
+        source=items["source"].to_numpy(object), system=items["system"].to_numpy(object),
+        level=level,
     )  # fmt: skip
+    title = "Correlation with human ratings, pooled, within questions and between systems"
+    yield "people.levels", title, by_level
 
 
 def verdict_results(frame: pd.DataFrame, *, level: float) -> list[NamedResult]:
@@ -547,9 +515,8 @@ def _may_have_slots(frame: pd.DataFrame) -> bool:
     if "choice" not in frame:
         return False
     orders, words = (map(str, frame[c].unique()) for c in ("order", "choice"))
-    return any(len(_listed(o)) >= _FEWEST for o in orders) or any(
-        len(w.strip()) == 1 for w in words
-    )
+    letters = any(len(word.strip()) == 1 for word in words)
+    return letters or any(len(_listed(order)) >= _FEWEST for order in orders)
 
 
 def slot_results(
@@ -580,9 +547,8 @@ def slot_results(
     if not _may_have_slots(frame):
         return []
     drawn = {"n_permutations": n_permutations, "seed": seed}
-    return _name_results(
-        frame, lambda own: _slots(own, level, drawn), role=role, hypothesis="slots"
-    )
+    compute = partial(_slots, level=level, drawn=drawn)
+    return _name_results(frame, compute, role=role, hypothesis="slots")
 
 
 def _name_results(
@@ -722,12 +688,10 @@ def _position_test(own: pd.DataFrame, k: int, level: float, drawn: Mapping[str, 
     shown = own.pivot(index="item_id", columns="at", values="order")
     options = sorted(own["order"].iloc[0])
     first: list[int] = list(range(k))
-    orders: NDArray[np.int64] = np.array(
-        [
-            [[options.index(c) for c in o] if isinstance(o, tuple) else first for o in row]
-            for row in shown.to_numpy(object)
-        ]
-    )
+    orders = np.array([
+        [[options.index(c) for c in o] if isinstance(o, tuple) else first for o in row]
+        for row in shown.to_numpy(object)
+    ])  # fmt: skip
     return stats.position_test(
         wide.to_numpy(float), n_options=k, orders=orders, cluster=clusters_of(own, wide.index),
         level=level, **drawn,
@@ -755,12 +719,9 @@ def own_authors(
 ) -> dict[str, str]:
     """Each judge's own author: as declared, else the author that bears its model's name."""
     authors = sorted({r.author for item in items for r in item.responses if r.author})
-    by_judge = {}
-    for judge in dict.fromkeys(str(j) for j in frame["judge"]):
-        author = declared.get(judge) or author_of_judge(judge, authors)
-        if author in authors:
-            by_judge[judge] = author
-    return by_judge
+    judges = dict.fromkeys(str(j) for j in frame["judge"])
+    named = {j: declared.get(j) or author_of_judge(j, authors) for j in judges}
+    return {judge: author for judge, author in named.items() if author in authors}
 
 
 def preference_share(verdicts: Objects) -> Floats:

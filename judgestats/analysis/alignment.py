@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from judgestats import stats
 from judgestats.analysis import coefficients, families, pair_methods, records, selections
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import designed_labels
+from judgestats.analysis.pair_methods import Method, MethodPairs
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import weighted_limitations
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition, heat
 from judgestats.items.records import Item
 from judgestats.results import About, Headline
-from judgestats.results.records import Role
 from judgestats.stats.dispersion.equivalence import EquivalenceResult
-from judgestats.stats.inference.multiplicity import Family, p_bounds
-from judgestats.stats.inference.result import Comparisons, Note, Result, TestResult
+from judgestats.stats.inference.multiplicity import p_bounds
+from judgestats.stats.inference.result import Comparisons, Note, TestResult
 
 _DEPENDENT = Note(
     code="dependent_conditions",
@@ -31,6 +34,7 @@ _DEPENDENT = Note(
     "describes them, without p-value or interval.",
 )
 _SCORES = "alignment scores (1, .5, or 0 per pair)"
+_Key = TypeVar("_Key", str, tuple[str, str])
 _METRICS = {
     "alignment": "agreement/alignment",
     "kappa": "agreement/kappa",
@@ -42,7 +46,7 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     asked_at = {c.temperature for c in conditions}
     at = "nan" if asked_at == {None} else f"{parameters['methods_at']:g}"
@@ -50,21 +54,17 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     within = "pairs of methods and baselines, within a judge"
     declared = families.planned(
         "alignment", parameters,
-        families.Hypothesis(
+        Hypothesis(
             "methods", f"Do the methods differ in their agreement with human labels (T = {at})?",
             "blocked F on credit, pairs as blocks, p by exchanging the methods of a question's "
             "pairs jointly", "one test per judge", "primary",
         ),
-        families.Hypothesis(
-            "difference", "Which methods differ, and which beat always-tie and random?",
-            "difference of mean alignment scores, interval over questions", within,
-        ),
-        families.Hypothesis(
-            "equivalence", "Where no difference is significant: are the methods equivalent?",
+        Hypothesis("difference", "Which methods differ, and which beat always-tie and random?",
+            "difference of mean alignment scores, interval over questions", within),
+        Hypothesis("equivalence", "Where no difference is significant: are the methods equivalent?",
             f"two one-sided tests, difference within {pair_methods.MARGIN}",
-            "pairs, within a judge (and a method, over temperatures)",
-        ),
-        families.Hypothesis(
+            "pairs, within a judge (and a method, over temperatures)"),
+        Hypothesis(
             "ranks_of_credit", "And by ranks, with the baselines among the methods, as the study "
             "tested it?",
             "Friedman and Nemenyi's comparisons on credit, pairs as blocks, p by permuting a "
@@ -72,29 +72,21 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "single one that agrees equally often, so they do not decide", within,
             adjustment="single step",
         ),
-        families.Hypothesis(
-            "temperature", "Does temperature change the agreement with human labels?",
+        Hypothesis("temperature", "Does temperature change the agreement with human labels?",
             "blocked F on credit over temperatures, and differences of means",
-            "methods and judges",
-        ),
+            "methods and judges"),
         pair_methods.BEST_METHOD,
-        families.Hypothesis(
-            "consistency", "Is consistency bought with bias?",
+        Hypothesis("consistency", "Is consistency bought with bias?",
             "agreement of replications, share of pairs judged the same every time and wrong, "
             "consistency between orders, preference for the first position; Spearman over "
-            "conditions (described, not tested)",
-        ),
-        families.Hypothesis(
-            "alignment", "How often does each method agree with human labels?",
+            "conditions (described, not tested)"),
+        Hypothesis("alignment", "How often does each method agree with human labels?",
             "mean credit with interval over questions, next to always-tie, random, and the human "
-            "ceiling", role="descriptive",
-        ),
+            "ceiling", role="descriptive"),
         families.published("Friedman and Nemenyi with pairs as independent blocks"),
-        families.Hypothesis(
-            "agreement", "Is the agreement better than chance, and better on decided pairs?",
+        Hypothesis("agreement", "Is the agreement better than chance, and better on decided pairs?",
             "Cohen's kappa with the labels next to its null, accuracy without ties",
-            role="descriptive",
-        ),
+            role="descriptive"),
         margins={"alignment_score": pair_methods.MARGIN},
         options={"methods_at": at, "disagreement": rule, **pair_methods.pair_option(parameters)},
         blocks="The pair is the block: all methods judge the same labelled pairs. Its value is the "
@@ -116,9 +108,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     return declared.drop_hypotheses(*left, *(["temperature"] if temperatures < 2 else []))
 
 
-def analyse(
-    frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item]
-) -> records.Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -137,7 +127,7 @@ def analyse(
     pairs = pair_methods.method_pairs(items)
     methods = pair_methods.methods_of(frame, pairs, rule=declared.options["disagreement"])
     at = float(declared.options["methods_at"])
-    results: list[records.NamedResult] = []
+    results: list[NamedResult] = []
     every = [*methods, *pair_methods.weighted_methods(frame, pairs)]
     rows = []
     for method in every:
@@ -159,7 +149,7 @@ def analyse(
     called = {
         str(r["condition"]): f"{m.judge}, {m.label}" for m, r in zip(every, rows, strict=True)
     }
-    return records.Analysis(
+    return Analysis(
         experiment="alignment",
         question=declared.question,
         drawing=coefficients.ranked(
@@ -180,9 +170,7 @@ def analyse(
             *pair_methods.fewer_pairs(declared, pairs),
         ),
         metrics={"agreement/people": ceiling.estimate} if ceiling else {},
-        condition_metrics={
-            str(r["condition"]): coefficients.condition_metrics(r, _METRICS) for r in rows
-        },
+        condition_metrics=coefficients.metrics_of_conditions(rows, _METRICS),
         rows=(
             *coefficients.aligned_rows(called),
             coefficients.results_row(
@@ -195,25 +183,22 @@ def analyse(
 
 
 def _limits(frame: pd.DataFrame, table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
-    limits = selections.selection_limits(frame, table)
     personas = {"strict-expert", "lay-reader", "hurried-reader"}
-    if {label.annotator for item in items for label in item.labels} <= personas:
-        limits.append(designed_labels())
-    return limits
+    designed = {label.annotator for item in items for label in item.labels} <= personas
+    return selections.selection_limits(frame, table) + [designed_labels()] * designed
 
 
 def _describe(
-    method: pair_methods.Method, pairs: pair_methods.MethodPairs, declared: families.AnalysisPlan
-) -> tuple[dict[str, Any], list[records.NamedResult]]:
+    method: Method, pairs: MethodPairs, declared: AnalysisPlan
+) -> tuple[dict[str, Any], list[NamedResult]]:
     """One row of the table of conditions, and the estimates behind it."""
     label = f"{method.judge}, {method.label}"
     row = selections.condition_row(method.described, method.asked)
     if method.derived:
         row["factor_method"] = method.method
     replications = max(int(row["n_replications"]), 1)
-    used = (
-        replications if method.method == pair_methods.AVERAGE else 1
-    )  # what one verdict is made of
+    # what one verdict is made of
+    used = replications if method.method == pair_methods.AVERAGE else 1
     each = max(len(pairs.names), 1) * replications
     tokens = (method.asked["tokens_in"] + method.asked["tokens_out"]).sum(skipna=False)
     spent = {"judgments": row["n"], "cost": row["cost_usd"], "tokens": tokens}
@@ -245,7 +230,7 @@ def _describe(
     return row, results
 
 
-def _same_and_wrong(method: pair_methods.Method, credit: Floats) -> float:
+def _same_and_wrong(method: Method, credit: Floats) -> float:
     """Share of pairs with the same verdict every time that earns less than half of the credit."""
     v = method.verdicts
     same = (v != "").all(axis=1) & (v == v[:, :1]).all(axis=1)
@@ -254,18 +239,16 @@ def _same_and_wrong(method: pair_methods.Method, credit: Floats) -> float:
 
 
 def _category_results(
-    method: pair_methods.Method, pairs: pair_methods.MethodPairs, label: str, level: float
-) -> list[records.NamedResult]:
+    method: Method, pairs: MethodPairs, label: str, level: float
+) -> list[NamedResult]:
     labels, table = pairs.table.labels, pairs.table
     if len(set(table.categories)) < 2:
         return []
     deep, wide = method.verdicts.shape[1], labels.shape[1]
+    category, cluster = (np.repeat(v, deep * wide) for v in (table.categories, table.clusters))
+    verdicts, human = np.repeat(method.verdicts, wide, axis=1), np.tile(labels, (1, deep))
     parts = stats.alignment_by_category(
-        np.repeat(method.verdicts, wide, axis=1).ravel(),
-        np.tile(labels, (1, deep)).ravel(),
-        category=np.repeat(table.categories, deep * wide),
-        cluster=np.repeat(table.clusters, deep * wide),
-        level=level,
+        verdicts.ravel(), human.ravel(), category=category, cluster=cluster, level=level
     )
     rows = ((f"alignment.in.{c}", f"Alignment on {c}", part) for c, part in parts.items())
     return records.named_results(label, "descriptive", *rows)
@@ -278,16 +261,11 @@ class _Compared:
     test: TestResult
     shifts: Comparisons
     equal: EquivalenceResult
-    results: list[records.NamedResult]
+    results: list[NamedResult]
 
 
 def _compared(
-    judge: str,
-    methods: Sequence[pair_methods.Method],
-    pairs: pair_methods.MethodPairs,
-    declared: families.AnalysisPlan,
-    *,
-    tests: int,
+    judge: str, methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan, *, tests: int
 ) -> _Compared:
     floor, clusters = pair_methods.baselines(pairs), pairs.table.clusters
     names, all_names = [m.method for m in methods], [*floor, *(m.method for m in methods)]
@@ -314,32 +292,27 @@ def _compared(
         conditions=tuple(levels.values()), varied="method",
     )  # fmt: skip
     together = "questions kept together"
-    rows: tuple[tuple[Role, str, str, Result], ...] = (
-        ("primary", "methods", "Agreement with human labels by method", test),
-        ("secondary", "difference", "Differences of alignment scores", shifts),
-        ("secondary", "equivalence.methods", "Do the methods agree alike", equal),
-        ("secondary", "ranks_of_credit", f"Friedman, {together}", joint),
-        (
-            "secondary",
-            "ranks_of_credit.pairs",
-            f"Nemenyi's test, {together}",
-            pairs_of_ranks,
-        ),
-        ("replicated", "published.friedman", "Friedman, pairs as blocks", plain),
-        ("replicated", "published.nemenyi", "Nemenyi, pairs as blocks", plain.nemenyi()),
-    )
+    named = partial(records.named_results, judge, about=about, levels=levels)
     results = [
-        named
-        for role, key, title, result in rows
-        for named in records.named_results(
-            judge, role, (key, title, result), about=about, levels=levels
-        )
+        *named("primary", ("methods", "Agreement with human labels by method", test)),
+        *named(
+            "secondary",
+            ("difference", "Differences of alignment scores", shifts),
+            ("equivalence.methods", "Do the methods agree alike", equal),
+            ("ranks_of_credit", f"Friedman, {together}", joint),
+            ("ranks_of_credit.pairs", f"Nemenyi's test, {together}", pairs_of_ranks),
+        ),
+        *named(
+            "replicated",
+            ("published.friedman", "Friedman, pairs as blocks", plain),
+            ("published.nemenyi", "Nemenyi, pairs as blocks", plain.nemenyi()),
+        ),
     ]
     return _Compared(test=test, shifts=shifts, equal=equal, results=results)
 
 
 def _credit_test(
-    credit: Floats, names: Sequence[str], clusters: Any, declared: families.AnalysisPlan,
+    credit: Floats, names: Sequence[str], clusters: Any, declared: AnalysisPlan,
     *, tests: int,
 ) -> TestResult:  # fmt: skip
     return selections.credit_test(
@@ -349,18 +322,12 @@ def _credit_test(
 
 
 def _compare_methods(
-    methods: Sequence[pair_methods.Method],
-    pairs: pair_methods.MethodPairs,
-    declared: families.AnalysisPlan,
-) -> tuple[dict[str, _Compared], list[records.NamedResult]]:
+    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
+) -> tuple[dict[str, _Compared], list[NamedResult]]:
     """Every judge's methods at the one temperature, the tests of all judges in one family."""
     at = float(declared.options["methods_at"])
     here = [m for m in methods if np.isclose(m.temperature, at, equal_nan=True)]
-    of = {
-        judge: [m for m in here if m.judge == judge]
-        for judge in dict.fromkeys(m.judge for m in here)
-    }
-    of = {judge: own for judge, own in of.items() if len(own) > 1}
+    of = _several(here, lambda m: m.judge)
     by_judge = {
         judge: _compared(judge, own, pairs, declared, tests=len(of)) for judge, own in of.items()
     }
@@ -375,42 +342,39 @@ def _compare_methods(
     for i, result in enumerate(results):
         judge = at_id.get(result.id, "")
         if judge and isinstance(result.result, Comparisons):
-            held = _restrict_methods(result.result, {m.method for m in of[judge]}, family, judge)
+            p, bound = family.p_adjusted[judge], family.p_bound[judge]
+            held = families.restrict_pairs(result.result, p, claim=f"methods.{judge}", bound=bound)
+            judged = {m.method for m in of[judge]}
+            rows = zip(result.result.rows, held.rows, strict=True)
+            held = held.replace(rows=tuple(h if {r.a, r.b} <= judged else r for r, h in rows))
             results[i] = replace(result, result=held)
             if result.id.startswith("difference."):
                 by_judge[judge] = replace(by_judge[judge], shifts=held)
     if len(by_judge) > 1:
         title = "Agreement with human labels by method, adjusted"
-        results.append(records.NamedResult("methods.family", title, "primary", family))
+        results.append(NamedResult("methods.family", title, "primary", family))
     return by_judge, results
 
 
-def _restrict_methods(
-    pairs: Comparisons, methods: Collection[str], family: Family, judge: str
-) -> Comparisons:
-    """Pairs of methods, limited by the p of the judge's test; baselines are not in that test."""
-    p, bound = family.p_adjusted[judge], family.p_bound[judge]
-    held = families.restrict_pairs(pairs, p, claim=f"methods.{judge}", bound=bound)
-    rows = zip(pairs.rows, held.rows, strict=True)
-    return held.replace(rows=tuple(h if {r.a, r.b} <= set(methods) else r for r, h in rows))
+def _several(methods: Iterable[Method], key: Callable[[Method], _Key]) -> dict[_Key, list[Method]]:
+    """Methods grouped by a key; groups of one are left out."""
+    groups: dict[_Key, list[Method]] = {}
+    for method in methods:
+        groups.setdefault(key(method), []).append(method)
+    return {of: own for of, own in groups.items() if len(own) > 1}
 
 
 def _compare_temperatures(
-    methods: Sequence[pair_methods.Method],
-    pairs: pair_methods.MethodPairs,
-    declared: families.AnalysisPlan,
-) -> list[records.NamedResult]:
+    methods: Sequence[Method], pairs: MethodPairs, declared: AnalysisPlan
+) -> list[NamedResult]:
     """Methods that were asked at several temperatures, all of them in one family."""
     clusters = pairs.table.clusters
     tests: dict[str, TestResult] = {}
     shifts: dict[str, Comparisons] = {}
     equal: dict[str, EquivalenceResult] = {}
-    series = {
-        key: sorted((m for m in methods if (m.judge, m.method) == key), key=lambda m: m.temperature)
-        for key in dict.fromkeys((m.judge, m.method) for m in methods)
-    }
-    series = {key: own for key, own in series.items() if len(own) > 1}
-    for (judge, name), own in series.items():
+    series = _several(methods, lambda m: (m.judge, m.method))
+    for (judge, name), unsorted in series.items():
+        own = sorted(unsorted, key=lambda m: m.temperature)
         labels = [heat(m.temperature) for m in own]
         credit = np.column_stack([m.credit for m in own])
         where = f"{name} by {judge}"
@@ -425,19 +389,19 @@ def _compare_temperatures(
     equal_title = "Equivalence of temperatures"
     return [
         *records.results_by_subject("temperature", "Agreement by temperature", "secondary", tests),
-        records.NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
+        NamedResult("temperature.family", "Agreement by temperature, adjusted", "secondary",
               stats.adjust_family(tests, family=family)),
-        records.NamedResult("temperature.shift", "Differences between temperatures", "secondary",
+        NamedResult("temperature.shift", "Differences between temperatures", "secondary",
               families.one_family(shifts, family=family)),
         *records.results_by_subject("equivalence.temperature", equal_title, "secondary", equal),
     ]  # fmt: skip
 
 
-def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
+def _consistency(table: pd.DataFrame) -> list[NamedResult]:
     """Relation over conditions of repeatability to agreement with human labels."""
     if "self_agreement" not in table:
         return []
-    rows = table[table["self_agreement"].notna() & table["alignment"].notna()]
+    rows = table.dropna(subset=["self_agreement", "alignment"])
     if len(rows) < 5:
         return []
     test = stats.spearman_correlation(
@@ -445,7 +409,7 @@ def _consistency(table: pd.DataFrame) -> list[records.NamedResult]:
     )
     title = "Consistency and agreement with human labels, over conditions"
     correlation = test.effects[0].replace(notes=(_DEPENDENT,))
-    return [records.NamedResult("consistency.over_conditions", title, "secondary", correlation)]
+    return [NamedResult("consistency.over_conditions", title, "secondary", correlation)]
 
 
 _BASELINES = ("always tie", "random")
@@ -474,12 +438,10 @@ def _headlines(
     for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
         one, own = compared[judge], _own(table, judge, at)
         about = About(
-            judge=str(own["judge"].iloc[0]),
-            stratum=f"{judge} at {heat(at)}",
+            judge=str(own["judge"].iloc[0]), stratum=f"{judge} at {heat(at)}", varied="method",
             conditions=tuple(own["condition"]),
-            varied="method",
             factors={"temperature": None if math.isnan(at) else at},
-        )
+        )  # fmt: skip
         kinds = ("methods", "equivalence.methods", "difference")
         headlines.append(
             families.claim_headline(
@@ -488,7 +450,7 @@ def _headlines(
                 rests_on=tuple(f"{kind}.{judge}" for kind in kinds),
                 family="methods.family" if len(judges) > 1 else "",
                 reason=one.test.reason,
-                size=_widest(judge, one) if p <= families.LEVEL else "",
+                size=_widest(judge, one.shifts) if p <= families.LEVEL else "",
             )
         )  # fmt: skip
         best = str(own.iloc[0]["factor_method"])
@@ -509,17 +471,13 @@ def _headlines(
     return tuple(headlines)
 
 
-def _widest(judge: str, compared: _Compared) -> str:
+def _widest(judge: str, shifts: Comparisons) -> str:
     """Id of the two methods that differ most, baselines left out."""
-    pairs = [
-        row
-        for row in compared.shifts.rows
-        if not {row.a, row.b} & set(_BASELINES) and math.isfinite(row.estimate)
+    rows = [
+        r for r in shifts.rows if not {r.a, r.b} & set(_BASELINES) and math.isfinite(r.estimate)
     ]
-    if not pairs:
-        return ""
-    row = max(pairs, key=lambda r: abs(r.estimate))
-    return f"difference.{judge}/{row.a}:{row.b}"
+    row = max(rows, key=lambda r: abs(r.estimate), default=None)
+    return f"difference.{judge}/{row.a}:{row.b}" if row else ""
 
 
 def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
@@ -530,24 +488,24 @@ def _own(table: pd.DataFrame, judge: str, at: float) -> pd.DataFrame:
 
 
 def _best(
-    methods: Sequence[pair_methods.Method],
+    methods: Sequence[Method],
     rows: Sequence[Mapping[str, Any]],
-    pairs: pair_methods.MethodPairs,
+    pairs: MethodPairs,
     at: float,
     level: float,
-) -> tuple[records.NamedResult, ...]:
+) -> tuple[NamedResult, ...]:
     """Comparisons of the methods with the best one, with what each spends."""
     usable = [
         (m, r)
         for m, r in zip(methods, rows, strict=False)
         if np.isclose(m.temperature, at, equal_nan=True) and not np.isnan(m.credit).all()
     ]
-    return best_conditions(
-        {str(r["condition"]): m.credit for m, r in usable},
-        pairs.table.clusters,
-        spent=Costs.from_rows(
-            [r for _, r in usable],
-            USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
-        ),
-        margin=pair_methods.MARGIN, level=level, what="agreement with human labels",
-    ) if len(usable) > 1 else ()  # fmt: skip
+    if len(usable) < 2:
+        return ()
+    by_name = {str(r["condition"]): m.credit for m, r in usable}
+    spent = Costs.from_rows(
+        [r for _, r in usable],
+        USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
+    )  # fmt: skip
+    clusters, margin = pairs.table.clusters, pair_methods.MARGIN
+    return best_conditions(by_name, clusters, spent=spent, margin=margin, level=level)

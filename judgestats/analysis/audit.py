@@ -55,16 +55,13 @@ def kinds(frame: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def both_plans(scores: AnalysisPlan, verdicts: AnalysisPlan) -> AnalysisPlan:
     """One plan with the hypotheses of both."""
     own = {h.id for h in scores.hypotheses}
-    later = tuple(
-        replace(h, id=f"{h.id}_verdicts") if h.id in own else h for h in verdicts.hypotheses
-    )
+    later = (replace(h, id=f"{h.id}_verdicts") if h.id in own else h for h in verdicts.hypotheses)
     return replace(
-        scores,
-        question=f"{scores.question} {verdicts.question}",
+        scores, question=f"{scores.question} {verdicts.question}",
         blocks=f"Scores: {scores.blocks} Verdicts: {verdicts.blocks}",
         missing=f"{scores.missing} {verdicts.missing}",
         hypotheses=(*scores.hypotheses, *later),
-    )
+    )  # fmt: skip
 
 
 def criterion_blocks(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -120,9 +117,8 @@ def _audits(
         in_scores, in_words = kinds(block)
         words = block["condition"].isin(in_words)
         if not (in_scores or in_words):
-            refused.append(
-                InputError(f"Criterion {criterion}: no verdict in {len(block):,} judgments.")
-            )
+            text = f"Criterion {criterion}: no verdict in {len(block):,} judgments."
+            refused.append(InputError(text))
         both = bool(in_scores and in_words)
         blocks = ((in_scores, ~words, audit_scores, ""),
                   (in_words, words, audit_verdicts, _WORDS))  # fmt: skip
@@ -144,14 +140,15 @@ def _audits(
         raise refused[0]
     if len(parts) == 1 and not refused:
         return parts[0][1]
-    unrepeated = _never_repeated(frame, [a for _, a in parts])
-    return merge_analyses(parts, [*unrepeated], [*map(str, refused)])
+    names = [str(name) for _, a in parts for name in a.conditions["condition"]]
+    read = frame[frame["score"].notna() | (frame["choice"] != "")]
+    most = read.groupby(["condition", "item_id", "order"]).size().groupby("condition").max()
+    unrepeated = not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
+    return merge_analyses(parts, unrepeated, map(str, refused))
 
 
 def merge_analyses(
-    named: Iterable[tuple[str, Analysis]],
-    before: Iterable[str] = (),
-    after: Iterable[str] = (),
+    named: Iterable[tuple[str, Analysis]], before: Iterable[str] = (), after: Iterable[str] = ()
 ) -> Analysis:
     """The analyses of several parts as one.
 
@@ -171,6 +168,7 @@ def merge_analyses(
         own = replace(part, condition_records=part.records().conditions)
         taken = {r.id for p in parts for r in (*p.results, *p.described)}
         parts.append(_separate_ids(own, taken, word))
+    limits = (x for a in parts for x in a.limitations if getattr(x, "code", "") != UNREPEATED.code)
     return replace(
         parts[0],
         question=" ".join(dict.fromkeys(a.question for a in parts)),
@@ -180,15 +178,7 @@ def merge_analyses(
         rows=_merged_rows(row for a in parts for row in a.rows),
         results=tuple(r for a in parts for r in a.results),
         headlines=tuple(h for a in parts for h in a.headlines),
-        limitations=tuple(
-            dict.fromkeys(
-                [
-                    *before,
-                    *(x for a in parts for x in a.limitations if not _is_not_repeated(x)),
-                    *after,
-                ]
-            )
-        ),
+        limitations=tuple(dict.fromkeys([*before, *limits, *after])),
         metrics={k: v for a in [*parts[1:], parts[0]] for k, v in a.metrics.items()},
         condition_metrics={k: v for a in parts for k, v in a.condition_metrics.items()},
     )
@@ -214,48 +204,25 @@ def _separate_ids(part: Analysis, taken: set[str], word: str) -> Analysis:
     }
     names = ids | {f"headline.{old}": f"headline.{new}" for old, new in ids.items()}
 
+    def renamed(identity: str) -> str:
+        whole = next((i for i in names if identity == i or identity.startswith(f"{i}/")), "")
+        return names[whole] + identity.removeprefix(whole) if whole else identity
+
     def named_anew(named: NamedResult) -> NamedResult:
         result, title = named.result, named.title
         if isinstance(result, Comparisons):
-            rows = (replace(r, held_to=_renamed(r.held_to, names)) for r in result.rows)
+            rows = (replace(r, held_to=renamed(r.held_to)) for r in result.rows)
             result = replace(result, rows=tuple(rows))
         of_criterion = word not in {"", _WORDS} and len(named.about.conditions) != 1
         title = f"{title}, {word}" if named.id in ids or of_criterion else title
         return replace(named, id=ids.get(named.id, named.id), title=title, result=result)
 
-    headlines = (
-        replace(
-            h,
-            id=_renamed(h.id, names),
-            rests_on=tuple(_renamed(i, names) for i in h.rests_on),
-            size=_renamed(h.size, names),
-        )
+    headlines = tuple(
+        replace(h, id=renamed(h.id), size=renamed(h.size), rests_on=tuple(map(renamed, h.rests_on)))
         for h in part.headlines
     )
     results, described = (tuple(map(named_anew, own)) for own in (part.results, part.described))
-    return replace(part, results=results, described=described, headlines=tuple(headlines))
-
-
-def _renamed(identity: str, names: Mapping[str, str]) -> str:
-    """An id, or that of a member of a result, by its new name."""
-    for old, new in names.items():
-        if identity == old or identity.startswith(f"{old}/"):
-            return new + identity.removeprefix(old)
-    return identity
-
-
-def _is_not_repeated(limitation: str) -> bool:
-    return isinstance(limitation, Limit) and limitation.code == UNREPEATED.code
-
-
-def _never_repeated(frame: pd.DataFrame, parts: list[Analysis]) -> list[str]:
-    """That conditions were not repeated, said once of all parts."""
-    names = [str(name) for a in parts for name in a.conditions["condition"]]
-    read = frame[
-        (frame["score"].notna() | (frame["choice"] != "")) & frame["condition"].isin(names)
-    ]
-    most = read.groupby(["condition", "item_id", "order"]).size().groupby("condition").max()
-    return not_repeated([n for n in names if most.get(n, 0) == 1], of=len(names))
+    return replace(part, results=results, described=described, headlines=headlines)
 
 
 def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
@@ -276,27 +243,19 @@ def verdict_plan(*, n_resamples: int, seed: int, level: float) -> AnalysisPlan:
             "reliability", "How consistent are repeated verdicts?",
             "Fleiss' kappa, AC1, vote-share reliability, and flip rate, with nulls", role="primary",
         ),
-        Hypothesis(
-            "order", "Does the verdict follow the response or its position?",
-            "order consistency, first-position preference, position effect", role="primary",
-        ),
-        Hypothesis(
-            "people", "Do the verdicts agree with human labels?",
+        Hypothesis("order", "Does the verdict follow the response or its position?",
+            "order consistency, first-position preference, position effect", role="primary"),
+        Hypothesis("people", "Do the verdicts agree with human labels?",
             "credit (1, .5, 0) with always-tie and random baselines, accuracy, Cohen's kappa. The "
             "null permutes human labels over items. With several annotators: their agreement, and "
-            "the alternative annotator test (epsilon .1)", role="primary",
-        ),
-        Hypothesis(
-            "slots", "Do choices follow the position of an option?",
+            "the alternative annotator test (epsilon .1)", role="primary"),
+        Hypothesis("slots", "Do choices follow the position of an option?",
             "accuracy by the position of the correct option, else the positions chosen. Positions "
-            "are exchanged within items; adjusted with the comparisons of conditions",
-        ),
+            "are exchanged within items; adjusted with the comparisons of conditions"),
         PANEL, SYSTEMS, STRENGTH, SLICES,
-        Hypothesis(
-            "compare", "Which condition agrees more with human labels?",
+        Hypothesis("compare", "Which condition agrees more with human labels?",
             "blocked F test on the scores, p by exchanging conditions within items; also Friedman "
-            "(Wilcoxon for two)", "all pairs of conditions, on the items that all of them judged",
-        ),
+            "(Wilcoxon for two)", "all pairs of conditions, on the items that all of them judged"),
         question="How consistent are these verdicts, do they follow position, and do they agree "
         "with humans?",
         blocks="The item (for pairs: the pair of responses) is the block; intervals keep the items "
@@ -323,24 +282,16 @@ def plan(*, n_resamples: int = 999, seed: int = 0, level: float = 0.95) -> Analy
     """
     return planned(
         "audit", {"resamples": n_resamples, "seed": seed},
-        Hypothesis(
-            "reliability", "How reliable is one judgment, and the mean of all replications?",
-            "ICC(1) and Cronbach's alpha with intervals, each next to its null", role="primary",
-        ),
-        Hypothesis(
-            "spread", "Does the mean difference of repeats differ between conditions?",
+        Hypothesis("reliability", "How reliable is one judgment, and the mean of all replications?",
+            "ICC(1) and Cronbach's alpha with intervals, each next to its null", role="primary"),
+        Hypothesis("spread", "Does the mean difference of repeats differ between conditions?",
             "GMD ratios (of the mean differences of two repeats), cells exchanged within clusters, "
             "Holm; secondary: blocked F test and ranks of spread",
-            "pairs of conditions, and the claims on spread, means and agreement with human labels",
-        ),
-        Hypothesis(
-            "ratio", "Which condition is more consistent, by how much?",
-            "SD ratio of the repeats, cells exchanged within clusters", "pairs of conditions",
-        ),
-        Hypothesis(
-            "shift", "Which condition gives higher scores?",
-            "paired difference of means, interval over clusters", "pairs of conditions",
-        ),
+            "pairs of conditions, and the claims on spread, means and agreement with human labels"),
+        Hypothesis("ratio", "Which condition is more consistent, by how much?",
+            "SD ratio of the repeats, cells exchanged within clusters", "pairs of conditions"),
+        Hypothesis("shift", "Which condition gives higher scores?",
+            "paired difference of means, interval over clusters", "pairs of conditions"),
         question="How consistent and reliable are these judgments, and how do the judges compare?",
         blocks="The item is the block; only items judged under every compared condition enter a "
         "comparison. Intervals and permutations keep the items of a cluster together.",
@@ -384,13 +335,12 @@ def plan_for(
     -------
     AnalysisPlan
     """
-    drawn = {"labels_drawn": labels_drawn} if check_drawn(labels_drawn) else {}
-    if read_mix(mix):
-        drawn["mix"] = mix
-    given = {"sensitivity": sensitivity, "specificity": specificity}
-    drawn |= given if read_rates(given) else {}
+    check_drawn(labels_drawn)
     one_of("audit", "specs", specs, ("", "yes", "joint"))
-    drawn |= {"specs": specs} if specs else {}
+    drawn = {"labels_drawn": labels_drawn, "mix": mix if read_mix(mix) else "", "specs": specs}
+    drawn = {name: given for name, given in drawn.items() if given}
+    rates = {"sensitivity": sensitivity, "specificity": specificity}
+    drawn |= rates if read_rates(rates) else {}
     scores = plan(n_resamples=n_resamples, seed=seed, level=level)
     scores = with_omega_model(replace(scores, options=drawn), omega_model)
     verdicts = verdict_plan(n_resamples=n_resamples, seed=seed, level=level)
@@ -473,19 +423,10 @@ def audit(
     """
     frame, copies = join_copies(validate_parsed(judgments), duplicates)
     return audit_read(
-        frame,
-        notes=judgments.attrs.get("notes", ()),
-        limits=copies.limits,
-        n_resamples=n_resamples,
-        seed=seed,
-        level=level,
-        labels_drawn=labels_drawn,
-        mix=mix,
-        omega_model=omega_model,
-        sensitivity=sensitivity,
-        specificity=specificity,
-        specs=specs,
-    )
+        frame, notes=judgments.attrs.get("notes", ()), limits=copies.limits,
+        n_resamples=n_resamples, seed=seed, level=level, labels_drawn=labels_drawn, mix=mix,
+        omega_model=omega_model, sensitivity=sensitivity, specificity=specificity, specs=specs,
+    )  # fmt: skip
 
 
 def _with_criteria(audits: Analysis, frame: pd.DataFrame) -> Analysis:
@@ -493,10 +434,9 @@ def _with_criteria(audits: Analysis, frame: pd.DataFrame) -> Analysis:
     if len(criterion_blocks(frame)) < 2:
         return audits
     criterion = frame.groupby("condition", sort=False)["criterion"].first()
-    records = audits.condition_records or audits.records().conditions
     named = tuple(
         c if c.criterion else replace(c, factors={**c.factors, "criterion": criterion[c.label]})
-        for c in records
+        for c in audits.condition_records or audits.records().conditions
     )
     return replace(audits, condition_records=named)
 

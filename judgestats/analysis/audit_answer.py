@@ -75,17 +75,17 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
         p = float(adjusted[named.id])
         claim = claim_of(p, math.nan)
         estimand, beside, statement = _COMPARED[_kind(named.id)]
-        reason = result.reason if isinstance(result, TestResult) else ""
+        test = result if isinstance(result, TestResult) else None
+        reason = test.reason if test else ""
         said: str = claim
-        notes = result.notes if isinstance(result, TestResult) else ()
-        if claim == "differs" and any(note.code == NOISY for note in notes):
+        if claim == "differs" and test and any(note.code == NOISY for note in test.notes):
             claim, said = "open", NOISY
         far = largest_position_share(result) if _kind(named.id) == "slots" else None
         size = f"{named.id}/{far.name}" if far else ""
-        if _kind(named.id) == _SOURCES and isinstance(result, TestResult) and not reason:
-            k = farthest_source(result)
-            number = effect_number(result.effects, k)
-            size = f"{named.id}/{result.effects[k].name}{number}"
+        if _kind(named.id) == _SOURCES and test and not reason:
+            k = farthest_source(test)
+            size = f"{named.id}/{test.effects[k].name}{effect_number(test.effects, k)}"
+        runs = result.rows if isinstance(result, Comparisons) and claim == "differs" else ()
         headlines.append(
             described_headline(
                 named,
@@ -97,7 +97,7 @@ def audit_headlines(results: Sequence[NamedResult], *, n_criteria: int = 1) -> t
                 reason=reason,
                 says=_CLAIMS[said].format(statement)
                 + (f" ({far.label})" if far else _source_phrase(named.id, result, claim))
-                + (_claim_run_scope(result) if claim == "differs" else ""),
+                + max(map(in_these_runs, runs), default=""),
                 size=size,
             )
         )
@@ -139,13 +139,12 @@ def _source_phrase(identity: str, result: Result, claim: Claim) -> str:
     """
     if _kind(identity) != _SOURCES:
         return ""
-    listed = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
-    sources = [str(source) for source in listed]
     judge = identity.removeprefix(f"{_SOURCES}.")
+    sources = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
     if len(sources) < 2 or not isinstance(result, TestResult):
         return f" ({judge})"
     k = farthest_source(result)
-    one, other = sources[0], sources[k + 1]
+    one, other = str(sources[0]), str(sources[k + 1])
     favoured = other if result.effects[k].estimate > 0 else one
     favours = f" favours {favoured}" if claim == "differs" else ""
     return f" ({judge}{favours}; {other} over {one})"
@@ -161,28 +160,21 @@ def largest_position_share(result: Result) -> Estimate | None:
     """
     if not isinstance(result, TestResult):
         return None
-    shares = [e for e in result.effects if not e.name.startswith("accuracy_")]
-    shares = [e for e in shares if not math.isnan(e.estimate)]
-    return max(
-        shares, key=lambda e: abs(e.estimate - result.details["expected_share"]), default=None
-    )
+    expected = result.details.get("expected_share", math.nan)
+    shares = (e for e in result.effects if not e.name.startswith("accuracy_"))
+    known = (e for e in shares if not math.isnan(e.estimate))
+    return max(known, key=lambda e: abs(e.estimate - expected), default=None)
 
 
 def _p_of(result: Result) -> tuple[float, float]:
     """Of a test with its floor, or the smallest of pairs that are adjusted among themselves."""
-    if isinstance(result, Comparisons):
-        usable = [r for r in result.rows if not math.isnan(r.p_adjusted)]
-        row = min(usable, key=lambda r: r.p_adjusted, default=None)
-        return (row.p_adjusted, row.p_adjusted * row.p_bound) if row else (math.nan, math.nan)
-    return (
-        (result.p_value, result.p_floor) if isinstance(result, TestResult) else (math.nan, math.nan)
-    )
-
-
-def _claim_run_scope(result: Result) -> str:
-    """Words behind a claim on pairs whose runs are not identified."""
+    if isinstance(result, TestResult):
+        return result.p_value, result.p_floor
     rows = result.rows if isinstance(result, Comparisons) else ()
-    return max(map(in_these_runs, rows), default="")
+    least = min(
+        (r for r in rows if not math.isnan(r.p_adjusted)), key=lambda r: r.p_adjusted, default=None
+    )
+    return (least.p_adjusted, least.p_adjusted * least.p_bound) if least else (math.nan,) * 2
 
 
 _Z = 1.959964
@@ -250,14 +242,8 @@ def answerable(frame: pd.DataFrame) -> tuple[Question, ...]:
     >>> [(q.asked, q.answered) for q in found][1]
     ('Flip rate', False)
     """
-    return tuple(
-        q
-        for q in (
-            _described(frame), _repeated(frame), _orders(frame), _people(frame), _compared(frame),
-            _systems(frame),
-        )
-        if q is not None
-    )  # fmt: skip
+    kinds = (_described, _repeated, _orders, _people, _compared, _systems)
+    return tuple(q for q in (kind(frame) for kind in kinds) if q is not None)
 
 
 def _described(frame: pd.DataFrame) -> Question:
@@ -298,9 +284,9 @@ def _orders(frame: pd.DataFrame) -> Question | None:
 
 
 def _people(frame: pd.DataFrame) -> Question:
-    labelled = frame[frame["label"].ne("") & frame["status"].eq("ok")] if "label" in frame else (
-        frame.iloc[:0]
-    )  # fmt: skip
+    labelled = frame[
+        frame.get("label", pd.Series("", frame.index)).ne("") & frame["status"].eq("ok")
+    ]
     n = int(labelled["cluster"].nunique())
     if not n:
         need = min(labels_for(_AIM, share=0.8), int(frame["cluster"].nunique()))

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats import stats
 from judgestats.analysis import coefficients, families, selections
 from judgestats.analysis.audit_answer import audit_headlines
-from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
+from judgestats.analysis.families import AnalysisPlan, ClaimedTest, Hypothesis
+from judgestats.analysis.records import (
+    Analysis,
+    Found,
+    NamedResult,
+    named_results,
+    results_by_subject,
+)
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.scores import omega_declared
+from judgestats.analysis.selections import Choices
+from judgestats.arrays import Floats, Objects
 from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline, apa_number, quantity_of
 from judgestats.stats.agreement.raw_agreement import mean_share
-from judgestats.stats.inference.result import Result, TestResult
+from judgestats.stats.inference.result import TestResult
 
 FEWEST = 5
 """Fewer items of a benchmark than this are not analysed by themselves."""
@@ -36,47 +45,37 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
     return families.planned(
         "omega", parameters,
-        families.Hypothesis(
+        Hypothesis(
             "reliability", "How reliable is one choice, and how reliable are the shares of all?",
             "vote-share reliability (ANOVA estimator), next to its permutation null", _ESTIMATED,
             "primary",
         ),
-        families.Hypothesis(
-            "temperature", "Does repetition get less consistent as the temperature rises?",
+        Hypothesis("temperature", "Does repetition get less consistent as the temperature rises?",
             "Friedman test (two temperatures: Wilcoxon) on each question's share of disagreeing "
             "pairs, and Page's test for a rise, T = 0 left out: there one draw is repeated",
-            "one test of each kind per judge",
-        ),
-        families.Hypothesis(
-            "judges", "Do the judges choose alike?",
+            "one test of each kind per judge"),
+        Hypothesis("judges", "Do the judges choose alike?",
             "share of pairs of judges that agree, per replication and overall, next to its "
-            "permutation null",
-        ),
-        families.Hypothesis(
-            "benchmark", "And by benchmark?",
-            f"as the reliability, for benchmarks of at least {FEWEST} questions", _ESTIMATED,
-        ),
-        families.Hypothesis(
+            "permutation null"),
+        Hypothesis("benchmark", "And by benchmark?",
+            f"as the reliability, for benchmarks of at least {FEWEST} questions", _ESTIMATED),
+        Hypothesis(
             "right", "Are the answers correct, and do choices fall on correct or preferred ones?",
             "share of answers that name the target, by author and benchmark; share of choices that "
             "do, or that fall on the preferred answer, next to a random choice", _ESTIMATED,
         ),
-        families.Hypothesis(
-            "accuracy", "Are choices repeated less where more of the answers are correct?",
+        Hypothesis("accuracy", "Are choices repeated less where more of the answers are correct?",
             "Spearman's correlation, over questions, of the share of disagreeing pairs with the "
-            "share of correct answers, T = 0 left out", "one test per condition",
-        ),
-        families.Hypothesis(
-            "repetition", "How often do two repeats differ in the choice?",
+            "share of correct answers, T = 0 left out", "one test per condition"),
+        Hypothesis("repetition", "How often do two repeats differ in the choice?",
             "flip rate and AC1. The reliability by the kappa estimator (biased downwards for few "
             "questions). Replies without a verdict as a category. McDonald's omega of hits (the "
-            "correct answer, else the preferred one), which are numbers", role="descriptive",
-        ),
+            "correct answer, else the preferred one), which are numbers", role="descriptive"),
         blocks="The question is the block: all judges see the same options in the same order, "
         "drawn by seed, in all replications. Letters have no order and are not turned into "
         "numbers.",
@@ -85,7 +84,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -137,17 +136,15 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
                 "choices_of_the_preferred_answer", table["condition"], ids="right.preferred.{}"
             ),
         ),
-        condition_metrics={
-            str(r["condition"]): coefficients.condition_metrics(r, _METRICS) for r in rows
-        },
+        condition_metrics=coefficients.metrics_of_conditions(rows, _METRICS),
     )  # fmt: skip
 
 
 def repeated_choices(
     name: str,
-    choices: selections.Choices,
+    choices: Choices,
     row: dict[str, Any],
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
     *,
     one: str,
     categories: Sequence[str] | None,
@@ -195,39 +192,34 @@ def repeated_choices(
 
 
 def _reliability(
-    name: str, choices: selections.Choices, row: dict[str, Any], declared: families.AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability by both estimators and both policies for what could not be read."""
-    kappa, kappa_all = (
-        stats.vote_share_reliability(
-            choices.values, k=k, estimator="kappa", cluster=choices.cluster, **declared.resampling
-        )
-        for k in (1, None)
-    )
+    kappa = partial(
+        stats.vote_share_reliability, choices.values, estimator="kappa", cluster=choices.cluster,
+        **declared.resampling,
+    )  # fmt: skip
     letters = sorted({v for v in choices.values.ravel() if v})
-    return [
-        *repeated_choices(
-            name, choices, row, declared, one="choice",
-            categories=letters if len(letters) > 1 else None,
-        ),
-        *selections.entered(
-            row, name,
-            ("vote_share_kappa", "descriptive", "repetition.kappa.one",
-             "One choice, kappa estimator", kappa),
-            ("", "descriptive", "repetition.kappa.all", "Shares of all, kappa estimator",
-             kappa_all),
-        ),
-    ]  # fmt: skip
+    results = repeated_choices(
+        name, choices, row, declared, one="choice", categories=letters if len(letters) > 1 else None
+    )
+    return results + selections.entered(
+        row, name,
+        ("vote_share_kappa", "descriptive", "repetition.kappa.one",
+         "One choice, kappa estimator", kappa(k=1)),
+        ("", "descriptive", "repetition.kappa.all", "Shares of all, kappa estimator",
+         kappa(k=None)),
+    )  # fmt: skip
 
 
 def _benchmarks(
-    name: str, choices: selections.Choices, row: dict[str, Any], declared: families.AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Reliability within each benchmark that has enough questions; none where there is one."""
     groups = {str(c): choices.category == c for c in dict.fromkeys(choices.category)}
     results: list[NamedResult] = []
-    for benchmark, own in groups.items() if len(groups) > 1 else ():
-        if int(own.sum()) < FEWEST:
+    for benchmark, own in groups.items():
+        if int(own.sum()) < FEWEST or len(groups) < 2:
             continue
         for column, key, title, k in (
             ("vote_share", "benchmark.one", "One choice", 1),
@@ -242,7 +234,7 @@ def _benchmarks(
     return results
 
 
-def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
+def disagreement(values: Objects) -> Floats:
     """Share of each item's pairs of judgments that differ; NaN with fewer than two.
 
     Examples
@@ -259,21 +251,15 @@ def disagreement(values: NDArray[np.object_]) -> NDArray[np.float64]:
     return out
 
 
-_ACROSS = {
-    "temperature": "Disagreement of repetitions across temperatures",
-    "temperature.rise": "Disagreement rises with temperature",
-}
-
-
 def _across_temperatures(
-    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Disagreement of repetitions across temperatures above 0, paired by question.
 
     Three temperatures or more: Friedman's test, and Page's for a rise along them.
     """
-    tests: dict[str, families.ClaimedTest] = {}
-    rises: dict[str, families.ClaimedTest] = {}
+    tests: dict[str, ClaimedTest] = {}
+    rises: dict[str, ClaimedTest] = {}
     for (judge, *wording), own in families.by_levels(table[table["temperature"] > 0], "judge"):
         if len(own) < 2:
             continue
@@ -286,23 +272,20 @@ def _across_temperatures(
         data, names = data[kept], [heat(t) for t in own["temperature"]]
         common: dict[str, Any] = {"names": names, "cluster": clusters[kept]}
         where = " at ".join(map(str, (judge, *wording)))
-        about = About(
-            judge=str(judge), stratum=where, varied="temperature",
-            conditions=tuple(own["condition"]),
+        claim = partial(
+            ClaimedTest, direction=families.direction_of(float(np.mean(data[:, -1] - data[:, 0]))),
+            about=About(judge=str(judge), stratum=where, varied="temperature",
+                        conditions=tuple(own["condition"])),
         )  # fmt: skip
-        direction = families.direction_of(float(np.mean(data[:, -1] - data[:, 0])))
-        found = {"temperature": selections.matched_rank_test(data, declared, **common)}
+        test = selections.matched_rank_test(data, declared, **common)
+        title = "Disagreement of repetitions across temperatures"
+        [named] = named_results(where, "secondary", ("temperature", title, test))
+        tests[where] = claim(result=named)
         if len(names) > 2:
-            found["temperature.rise"] = stats.page_trend_test(
-                data, **common, level=declared.level, seed=declared.seed
-            )
-        for key, result in found.items():
-            [named] = named_results(where, "secondary", (key, _ACROSS[key], result))
-            claimed = families.ClaimedTest(result=named, about=about, direction=direction)
-            if key == "temperature":
-                tests[where] = claimed
-            else:
-                rises[f"{where}, rising"] = claimed
+            rise = stats.page_trend_test(data, **common, level=declared.level, seed=declared.seed)
+            title = "Disagreement rises with temperature"
+            [named] = named_results(where, "secondary", ("temperature.rise", title, rise))
+            rises[f"{where}, rising"] = claim(result=named)
     return families.claimed_tests(
         "temperature.family", {**tests, **rises},
         "disagreement across temperatures, one test of each kind per judge", estimand="",
@@ -310,7 +293,7 @@ def _across_temperatures(
 
 
 def _across_judges(
-    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Agreement of the judges at each temperature, per replication and overall."""
     results = []
@@ -326,17 +309,14 @@ def _across_judges(
         numbers = result.details["five_numbers"].values()
         five = " / ".join(apa_number(float(v), digits=3, bounded=True) for v in numbers)
         where = " and ".join(map(str, (heat(temperature), *wording)))
-        title = (
-            f"Agreement of {len(own)} judges at {where} (least, quartiles and "
-            f"greatest over replications: {five})"
-        )
-        identity = f"judges.{where}"
-        results.append(NamedResult(identity, title, "secondary", result))
+        over = f"least, quartiles and greatest over replications: {five}"
+        title = f"Agreement of {len(own)} judges at {where} ({over})"
+        results.append(NamedResult(f"judges.{where}", title, "secondary", result))
     return results
 
 
 def _choices_right(
-    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: families.AnalysisPlan
+    name: str, asked: pd.DataFrame, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Choices against targets and human labels, if there are any, and a random choice.
 
@@ -354,14 +334,11 @@ def _choices_right(
         if len(judged):
             row["answers_right"] = float(_answer_shares(judged).mean())
     for kind, known_rows, hits in _hits(asked):
-        rows = known_rows
-        if kind == "right":
-            rows = rows[rows["chosen_right"] != ""]
+        of_right = kind == "right"
+        rows = known_rows[known_rows["chosen_right"] != ""] if of_right else known_rows
         if rows.empty:
             continue
-        chance = (
-            _answer_shares(rows) if kind == "right" else 1 / (1 + rows["options"].str.count(r"\|"))
-        )
+        chance = _answer_shares(rows) if of_right else 1 / (1 + rows["options"].str.count(r"\|"))
         key, column, title, label, quantity = known[kind]
         marked = rows.assign(hit=np.where(hits[rows.index], "yes", "no"))
         wide = marked.pivot(index="item_id", columns=["order", "replicate"], values="hit")
@@ -370,10 +347,8 @@ def _choices_right(
             level=declared.level,
         ).replace(name=quantity, label=label)  # fmt: skip
         selections.add_estimate(row, column, share)
-        row[f"{column}_by_chance"] = at_random = float(chance.mean())
-        results.append(
-            selections.share_result(f"right.{key}.{name}", title, name, share, at_random)
-        )
+        row[f"{column}_by_chance"] = chosen = float(chance.mean())
+        results.append(selections.share_result(f"right.{key}.{name}", title, name, share, chosen))
     return results
 
 
@@ -397,9 +372,7 @@ def _hits(asked: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
         yield "preferred", rows, rows["choice"] == rows["preferred"]
 
 
-def omega_of_hits(
-    name: str, asked: pd.DataFrame, declared: families.AnalysisPlan
-) -> list[NamedResult]:
+def omega_of_hits(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """McDonald's omega of hits over replications: letters have no covariances, hits have.
 
     Parameters
@@ -418,9 +391,7 @@ def omega_of_hits(
         correct. Empty with fewer than `FEWEST` such questions.
     """
     for kind, open_rows, hit in _hits(asked):
-        marked = open_rows.assign(
-            hit=np.where(open_rows["choice"] != "", hit.astype(float), np.nan)
-        )
+        marked = open_rows.assign(hit=hit.astype(float).where(open_rows["choice"] != ""))
         wide = marked.pivot(index="item_id", columns="replicate", values="hit")
         if len(wide) < FEWEST or wide.shape[1] < 2:
             continue
@@ -430,7 +401,7 @@ def omega_of_hits(
         model = str(declared.options.get("omega_model", "parallel"))
         what = f"Omega of choosing the {kind} answer"
         alpha = coefficients.computed(quantity_of("alpha"), scores, **common)  # if parallel
-        omegas: list[tuple[str, str, Result]] = [("repetition.omega", what, alpha)]
+        omegas: Found = [("repetition.omega", what, alpha)]
         omegas += [
             (f"repetition.omega_{model}", f"{what} under the {model} model", value)
             for value in omega_declared(scores, model, **common)
@@ -447,18 +418,15 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(share=_answer_shares(rows))
 
 
-def _answers_right(frame: pd.DataFrame, declared: families.AnalysisPlan) -> list[NamedResult]:
+def _answers_right(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """How many answers are correct: by author, by benchmark, and of all; none of few questions."""
     once = _once(frame)
     if len(once) < FEWEST:
         return []
     shares: dict[str, tuple[str, pd.Series]] = {"all": ("all answers", once["share"])}
-    benchmarks = list(dict.fromkeys(once["category"]))
-    if len(benchmarks) > 1:
-        for benchmark in benchmarks:
-            own = once.loc[once["category"] == benchmark, "share"]
-            if len(own) < FEWEST:
-                continue
+    by_benchmark = once.groupby("category", sort=False)["share"]
+    for benchmark, own in by_benchmark:
+        if len(own) >= FEWEST and by_benchmark.ngroups > 1:
             shares[f"benchmark.{benchmark}"] = (f"answers on {benchmark}", own)
     shown = once["options"].str.split("|")
     right = once["right"].str.split("|")
@@ -479,10 +447,7 @@ def _answers_right(frame: pd.DataFrame, declared: families.AnalysisPlan) -> list
 
 
 def _accuracy_relation(
-    frame: pd.DataFrame,
-    choices: Mapping[str, selections.Choices],
-    table: pd.DataFrame,
-    declared: families.AnalysisPlan,
+    frame: pd.DataFrame, choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Whether choices are repeated less where more of the answers are correct, by condition."""
     once = _once(frame)

@@ -19,7 +19,13 @@ from judgestats.analysis.probe_tests import (
     probed_judges,
     variant_scale,
 )
-from judgestats.analysis.records import Analysis, NamedResult, named_results, results_by_subject
+from judgestats.analysis.records import (
+    Analysis,
+    Found,
+    NamedResult,
+    named_results,
+    results_by_subject,
+)
 from judgestats.analysis.scores import ScoreConditions, declared_conditions
 from judgestats.analysis.selections import add_estimate, sort_results
 from judgestats.arrays import Floats
@@ -28,7 +34,7 @@ from judgestats.items.records import Item
 from judgestats.protocols import ORIGINAL, PAIRS, PROBES, Scale
 from judgestats.results import About, Row
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
-from judgestats.stats.inference.result import Comparisons, Estimate, Result, TestResult
+from judgestats.stats.inference.result import Comparisons, Estimate, TestResult
 
 OF_JUDGES = "judges and temperatures"
 POINTS = Scale(low=1, high=10)
@@ -49,18 +55,13 @@ def _positions(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Na
     for judge in (j for j in judges if PAIRS in j.verdicts):
         ab, ba = judge.verdicts[PAIRS]
         common: dict[str, Any] = {"cluster": judge.cluster["pairs"], "level": declared.level}
-        own: list[tuple[str, str, Result]] = [
-            (
-                "position",
-                "Preference for the first position",
-                stats.first_position_preference(ab, ba, **common),
-            ),
+        first = stats.first_position_preference(ab, ba, **common)
+        own: Found = [
+            ("position", "Preference for the first position", first),
             ("position.swap", "Both orders agree", stats.swap_consistency(ab, ba, **common)),
         ]
         if ab.shape[1] > 1:
-            apart = stats.position_and_noise(
-                ab, ba, cluster=common["cluster"], **declared.resampling
-            )
+            apart = stats.position_and_noise(ab, ba, **{**common, **declared.resampling})
             own.append(("position.noise", "Place and noise apart", apart))
         about = About(judge=judge.judge, stratum=judge.where, conditions=(judge.conditions[PAIRS],))
         results += named_results(judge.where, "secondary", *own, about=about)
@@ -75,13 +76,10 @@ def _lengths(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Name
         if labelled is None or PAIRS not in judge.verdicts:
             continue
         effects[judge.where] = preference_effects(
-            judge.preferences()[PAIRS][:, 0],
-            labelled.human,
-            log_length_ratio=labelled.log_length_ratio,
-            own=labelled.own if labelled.own.any() else None,
-            cluster=judge.cluster["pairs"],
-            level=declared.level,
-        )["length"]
+            judge.preferences()[PAIRS][:, 0], labelled.human,
+            log_length_ratio=labelled.log_length_ratio, cluster=judge.cluster["pairs"],
+            own=labelled.own if labelled.own.any() else None, level=declared.level,
+        )["length"]  # fmt: skip
     if not effects:
         return []
     family = one_family(effects, family=f"length: {OF_JUDGES}")
@@ -135,22 +133,21 @@ def _spread_by_scale(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> l
         )
     if not tests:
         return []
-    family = f"scale: {OF_JUDGES}"
-    results = results_by_subject("spread.scale", "Relative spread by scale", "secondary", tests)
-    results += [
-        NamedResult("spread.family", "Relative spread by scale, adjusted", "secondary",
-              stats.adjust_family(tests, family=family)),
-        NamedResult("spread.ratio", "Ratios of relative variances", "secondary",
-              one_family(ratios, family=family)),
-        NamedResult("equivalence.spread", "Is the relative spread alike on all scales", "secondary",
-              one_family(small, family=family)),
-    ]  # fmt: skip
-    if shifts:
-        results.append(
-            NamedResult("shift.scale", "Mean by scale, in points of a 1-10 scale", "secondary",
-                  one_family(shifts, family=family))
-        )  # fmt: skip
-    return results
+    family, title = f"scale: {OF_JUDGES}", "Relative spread by scale"
+    joint = stats.adjust_family(tests, family=family)
+    return [
+        *results_by_subject("spread.scale", title, "secondary", tests),
+        NamedResult("spread.family", f"{title}, adjusted", "secondary", joint),
+        *(
+            NamedResult(identity, title, "secondary", one_family(parts, family=family))
+            for identity, title, parts in (
+                ("spread.ratio", "Ratios of relative variances", ratios),
+                ("equivalence.spread", "Is the relative spread alike on all scales", small),
+                ("shift.scale", "Mean by scale, in points of a 1-10 scale", shifts),
+            )
+            if parts
+        ),
+    ]
 
 
 def _shapes(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[NamedResult]:
@@ -171,7 +168,7 @@ def _on_other_scales(frame: pd.DataFrame, declared: AnalysisPlan) -> ScoreCondit
         return None
     points = [
         part.assign(
-            score=rescale_points(part["score"].to_numpy(float), _scale_of(str(name), declared)),
+            score=rescale_points(part["score"].to_numpy(float), _scale_of(str(name), declared))
         )
         for name, part in own.groupby("factor_probe", sort=False)
     ]
@@ -224,22 +221,16 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
             f"and authorship; two one-sided tests within {declared.margins['verdicts']:g}",
             OF_JUDGES,
         ),
-        Hypothesis(
-            "spread", "Does the scale change the spread relative to its width?",
+        Hypothesis("spread", "Does the scale change the spread relative to its width?",
             "blocked F on cells of scores in points of a 1-10 scale; ratios of variances, and "
-            f"their equivalence within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}", OF_JUDGES,
-        ),
-        Hypothesis(
-            "shift", "Does the scale change the mean?",
+            f"their equivalence within 1/{VARIANCE_RATIO} to {VARIANCE_RATIO}", OF_JUDGES),
+        Hypothesis("shift", "Does the scale change the mean?",
             "mean shift in points of a 1-10 scale, paired by answer",
-            f"pairs of scales, {OF_JUDGES}",
-        ),
-        Hypothesis(
-            "shape", "Are repeated scores normally distributed?",
+            f"pairs of scales, {OF_JUDGES}"),
+        Hypothesis("shape", "Are repeated scores normally distributed?",
             "excess kurtosis and skewness of scores centred by item, with intervals over "
             "questions, next to D'Agostino-Pearson's test",
-            "not adjusted: the effect sizes matter", adjustment="none",
-        ),
+            "not adjusted: the effect sizes matter", adjustment="none"),
     )  # fmt: skip
     chosen = parameters["probes"]
     scaled = any(p.kind == "scale" for p in chosen)
@@ -296,9 +287,8 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             continue
         add_estimate(row, "swap_consistency", swap)
         add_estimate(row, "first_place", lean.effects[1])
-        metrics[row["condition"]] = metrics.get(row["condition"], {}) | condition_metrics(
-            row, _METRICS
-        )
+        own_metrics = condition_metrics(row, _METRICS)
+        metrics[row["condition"]] = {**metrics.get(row["condition"], {}), **own_metrics}
     table = pd.DataFrame(rows)
     return dataclasses.replace(
         probed,
@@ -322,25 +312,21 @@ def _rows(where: Sequence[str], probed: Sequence[Row]) -> tuple[Row, ...]:
     The row of position shows the shift that is claimed. Pairs that were judged for another probe
     show the share of first positions.
     """
+
+    def shift(key: str, ask: str, short: str, probe: str, estimand: str) -> Row:
+        ids = f"instrument.{probe}.{{}}/{estimand}"
+        return results_row(key, ask, short, estimand, ids, where)
+
+    place = declared_row("first_position_share", where, ids="position.{}/first_position_share")
     if any(row.key == "fair_position" for row in probed):
-        place = results_row(
-            "position", "Shift of the first position", "First position", "preference_shift",
-            "instrument.position.{}/preference_shift", where,
-        )  # fmt: skip
-    else:
-        place = declared_row("first_position_share", where, ids="position.{}/first_position_share")
+        place = shift("position", "Shift of the first position", "First position", "position",
+                      "preference_shift")  # fmt: skip
     own = (
-        results_row(
-            "padding", "Shift of padding", "Padding", "probe_shift",
-            "instrument.padding.{}/probe_shift", where,
-        ),
+        shift("padding", "Shift of padding", "Padding", "padding", "probe_shift"),
         place,
         declared_row("swap_consistency", where, ids="position.swap.{}"),
-        results_row(
-            "own", "Self-preference", "Self-preference", "preference_shift",
-            "instrument.own answer.{}/preference_shift", where,
-        ),
-    )  # fmt: skip
+        shift("own", "Self-preference", "Self-preference", "own answer", "preference_shift"),
+    )
     return (*own, *(r for r in probed if r.key not in _OWN_ROWS))
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast, get_args
 import pandas as pd
 
 from judgestats import stats
-from judgestats.analysis.records import NamedResult, condition_result
+from judgestats.analysis.records import Found, NamedResult, condition_result
 from judgestats.data.codes import first_rows
 from judgestats.results import QUANTITIES, About, Drawing, Quantity, Results, quantity_of
 from judgestats.results import Row as ResultsRow
@@ -42,20 +42,18 @@ def declared_for(
     >>> [quantity.key for quantity in declared_for("pairs", repeats=1)]
     ['swap_consistency', 'first_position_preference']
     """
+    given = options or {}
     for quantity in QUANTITIES.values():
         needs = quantity.needs
-        if needs is None or needs.kind not in kinds:
+        if needs is None or needs.kind not in kinds or repeats < needs.repeats:
             continue
-        if repeats >= needs.repeats and (not needs.option or needs.option in (options or {})):
-            yield _with_options(quantity, options) if needs.option else quantity
-
-
-def _with_options(quantity: Quantity, options: Mapping[str, str] | None) -> Quantity:
-    """The quantity under the options of the plan that it names."""
-    given = options or {}
-    fixed = {k: v.format(**given) if isinstance(v, str) else v for k, v in quantity.options.items()}
-    record, title = quantity.record.format(**given), quantity.title.format(**given)
-    return replace(quantity, options=fixed, record=record, title=title)
+        if not needs.option:
+            yield quantity
+        elif needs.option in given:
+            named = {k: v.format(**given) if isinstance(v, str) else v
+                     for k, v in quantity.options.items()}  # fmt: skip
+            texts = {k: getattr(quantity, k).format(**given) for k in ("record", "title")}
+            yield replace(quantity, options=named, **texts)
 
 
 @cache
@@ -133,9 +131,7 @@ def is_primary(record: str) -> bool:
     return all(q.primary for q in QUANTITIES.values() if q.needs and q.record == record)
 
 
-def repetition_results(
-    tables: Sequence[Any], *, only: str = "", **inference: Any
-) -> list[tuple[str, str, Result]]:
+def repetition_results(tables: Sequence[Any], *, only: str = "", **inference: Any) -> Found:
     """Repeated verdicts of the same order compared, over every order that was repeated.
 
     Parameters
@@ -216,15 +212,22 @@ def condition_metrics(
     {'reliability/icc1': 0.8, 'ci/reliability/icc1.lo': 0.7, 'ci/reliability/icc1.hi': 0.9}
     """
     out: dict[str, float] = {}
-    declared = [(q.name, q.metric) for q in QUANTITIES.values() if q.metric]
-    for column, metric in declared if names is None else {**_LOST, **names}.items():
-        ends = {"low": f"ci/{metric}.lo", "high": f"ci/{metric}.hi"}
+    declared = {q.name: q.metric for q in QUANTITIES.values() if q.metric}
+    for column, metric in (declared if names is None else {**_LOST, **names}).items():
+        ends = {"": metric, "_low": f"ci/{metric}.lo", "_high": f"ci/{metric}.hi"}
         if names is None:
-            ends["null_q95"] = f"null/{metric}.q95"
-        named = {column: metric} | {f"{column}_{end}": name for end, name in ends.items()}
+            ends["_null_q95"] = f"null/{metric}.q95"
         if column in row:
-            out |= {name: float(row[key]) for key, name in named.items() if key in row}
+            found = {name: f"{column}{end}" for end, name in ends.items()}
+            out |= {name: float(row[key]) for name, key in found.items() if key in row}
     return out
+
+
+def metrics_of_conditions(
+    rows: Iterable[Mapping[str, Any]], names: Mapping[str, str]
+) -> dict[str, dict[str, float]]:
+    """Metrics of every row of a table of conditions, by condition."""
+    return {str(row["condition"]): condition_metrics(row, names) for row in rows}
 
 
 _LOST = {f"{name}_share": f"quality/{name}_share" for name in ("unread", "unanswered")}
@@ -254,7 +257,9 @@ def statistics_of(results: Results, frame: pd.DataFrame) -> list[dict[str, Any]]
         row["condition"]: {"criterion": row.get("criterion", ""), "judge": row["judge"]}
         for row in first.to_dict("records")
     }
-    tested = _tested(frame)
+    side = f"system_{frame.attrs.get('tested', 'a')}"
+    by_condition = frame.groupby("condition")[side] if side in frame else ()
+    tested = {str(c): str(own.mode().iloc[0]) for c, own in by_condition}
     found: dict[tuple[str, ...], dict[str, Any]] = {}
     for record in results.results:
         if not isinstance(record, EstimateRecord) or len(record.about.conditions) != 1:
@@ -269,28 +274,15 @@ def statistics_of(results: Results, frame: pd.DataFrame) -> list[dict[str, Any]]
             name, system = "win_rate", record.label.removeprefix("Win rate of ")
             if system != tested.get(condition):
                 continue
+        ends, sample = record.interval, record.sample
         row = {
-            "name": name,
-            "criterion": "",
-            "judge": "",
-            **placed.get(condition, {}),
-            "system": system,
-            "condition": condition,
-            "value": record.estimate,
-            "low": record.interval.low if record.interval else None,
-            "high": record.interval.high if record.interval else None,
-            "n": record.sample.n_items if record.sample else None,
-        }
+            "name": name, "criterion": "", "judge": "", **placed.get(condition, {}),
+            "system": system, "condition": condition, "value": record.estimate,
+            "low": ends.low if ends else None, "high": ends.high if ends else None,
+            "n": sample.n_items if sample else None,
+        }  # fmt: skip
         found.setdefault((name, condition, system), row)
     return list(found.values())
-
-
-def _tested(frame: pd.DataFrame) -> dict[str, str]:
-    """The system under test of each condition, where pairs hold two systems."""
-    side = f"system_{frame.attrs.get('tested', 'a')}"
-    if side not in frame:
-        return {}
-    return {str(c): str(own[side].mode().iloc[0]) for c, own in frame.groupby("condition")}
 
 
 _ALL = "{}"
@@ -423,18 +415,17 @@ def share_rows(words: Mapping[str, Iterable[str]]) -> tuple[ResultsRow, ...]:
     >>> [r.ask for r in share_rows({"a": ["good", "bad"], "b": ["bad"]})]
     ["Share of 'bad'", "Share of 'good'"]
     """
-    by_condition = {name: tuple(own) for name, own in words.items()}
+    named: dict[str, list[str]] = {}
+    for name, own in words.items():
+        for word in own:
+            named.setdefault(word, []).append(name)
     return tuple(
         results_row(
-            f"share of '{word}'",
-            f"Share of '{word}'",
-            f"'{word}'",
-            "share",
-            f"verdicts.share of '{word}'.{{}}",
-            [name for name, own in by_condition.items() if word in own],
+            f"share of '{word}'", f"Share of '{word}'", f"'{word}'", "share",
+            f"verdicts.share of '{word}'.{{}}", names,
         )
-        for word in sorted({w for own in by_condition.values() for w in own})
-    )
+        for word, names in sorted(named.items())
+    )  # fmt: skip
 
 
 def choice_rows(names: Iterable[str], *, one: str = "choice") -> tuple[ResultsRow, ...]:
@@ -482,10 +473,8 @@ def people_rows(
         row("accuracy", "accuracy", majority_baseline="always_same",
             human_ceiling="among_themselves"),
         row("separation", "separation", f"(of pairs{between})"),
-        row(
-            "chosen_answers_that_are_right", "best_scored", "(of questions)",
-            random_choice="random_choice",
-        ),
+        row("chosen_answers_that_are_right", "best_scored", "(of questions)",
+            random_choice="random_choice"),
         *truth,
         row("bias", "bias"),
         row("cohen_kappa", "kappa", f"(kappa{between})", human_ceiling="among_kappa"),
@@ -493,10 +482,8 @@ def people_rows(
         row("specificity", "specificity", rates),
         row("judge_person_agreement", "with_one", human_ceiling="among_themselves"),
         row("judge_person_distance", "apart", human_ceiling="among_themselves"),
-        row(
-            "winning_rate", "replaces", "(of annotators; .50 passes)",
-            best_constant_label="constant_replaces",
-        ),
+        row("winning_rate", "replaces", "(of annotators; .50 passes)",
+            best_constant_label="constant_replaces"),
     )  # fmt: skip
 
 
@@ -507,15 +494,9 @@ def aligned_rows(names: Iterable[str] | Mapping[str, str]) -> tuple[ResultsRow, 
     """Agreement with human labels of pairs, where a tie counts half and where neither ties."""
     return (
         declared_row("alignment_score", names, ids="alignment.{}", beside=_ALIGNED),
-        results_row(
-            "accuracy",
-            "Accuracy without ties",
-            "Accuracy",
-            "accuracy",
-            "agreement.accuracy.{}",
-            names,
-        ),
-    )
+        results_row("accuracy", "Accuracy without ties", "Accuracy", "accuracy",
+                    "agreement.accuracy.{}", names),
+    )  # fmt: skip
 
 
 def true_rows(
@@ -526,23 +507,14 @@ def true_rows(
     The estimate from the labels alone is the reference.
     """
     names = list(names)
-    of_scores = estimand == "greg"
-    ask, note = ("mean", "(mean score)") if of_scores else ("rate", "(pass rate)")
+    ask, note = ("mean", "(mean score)") if estimand == "greg" else ("rate", "(pass rate)")
     words = "the picked alone" if labels_drawn == "convenience" else "labels alone"
     alone = {words: f"people.labels_alone.{names[0]}"} if names else {}
     return (
-        results_row(
-            "truth",
-            f"Corrected {ask}",
-            "Corrected",
-            estimand,
-            "people.corrected.{}",
-            names,
-            note=note,
-            beside=alone,
-        ),
+        results_row("truth", f"Corrected {ask}", "Corrected", estimand, "people.corrected.{}",
+                    names, note=note, beside=alone),
         declared_row("labels_extra", names, ids="people.labels_extra.{}"),
-    )
+    )  # fmt: skip
 
 
 DRAWN_SCORES = ("icc1", "pearson", "accuracy_all", "unread_share", "sem")

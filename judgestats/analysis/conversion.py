@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
@@ -24,6 +25,8 @@ from judgestats.stats.reliability.omega_fit import OmegaEstimate
 from judgestats.stats.reliability.published_omega import PublishedOmega
 
 Ends = tuple[float, float]
+Found = list[tuple[str, str, of.Result]]
+"""Results with the key of their ids, and their titles."""
 _Z = 1.959963984540054 * math.sqrt(2)
 """A smallest detectable change in standard errors of measurement."""
 
@@ -181,7 +184,14 @@ def _unit(key: str, values: Any) -> str:
 def _(result: of.Estimate, place: NamedResult) -> tuple[results.Record, ...]:
     details = {**result.details, **_beyond(result, of.Estimate)}
     whole = _estimate(result, place.common(), details=details)
-    return (whole, *(_part(place, whole, *part) for part in _parts(result)))
+    parts = (
+        results.Estimate(
+            **place.part(name), estimand=estimand, estimate=float(value), null=_null(null),
+            sample=whole.sample, reason=whole.reason,
+        )
+        for name, estimand, value, null in _parts(result)
+    )  # fmt: skip
+    return (whole, *parts)
 
 
 def _beyond(result: Any, base: type[Any]) -> dict[str, Any]:
@@ -212,29 +222,12 @@ def _estimate(
 
 def _parts(result: of.Estimate) -> list[tuple[str, str, float, NullReference | None]]:
     """What accompanies an estimate in the same result: name, estimand, value, null."""
-    match result:
-        case OmegaEstimate():
-            return [
-                ("single", "icc_3_1", result.single, None),
-                ("mean_of_all", "alpha", result.mean_of_all, None),
-            ]
-        case PublishedOmega():
-            return [("alpha", "published_alpha_2412_12509", result.alpha, result.alpha_null)]
-        case _:
-            return []
-
-
-def _part(
-    place: NamedResult, whole: results.Estimate, name: str, estimand: str, value: float, null: Any
-) -> results.Estimate:
-    return results.Estimate(
-        **place.part(name),
-        estimand=estimand,
-        estimate=float(value),
-        null=_null(null),
-        sample=whole.sample,
-        reason=whole.reason,
-    )
+    if isinstance(result, OmegaEstimate):
+        mean = ("mean_of_all", "alpha", result.mean_of_all, None)
+        return [("single", "icc_3_1", result.single, None), mean]
+    if isinstance(result, PublishedOmega):
+        return [("alpha", "published_alpha_2412_12509", result.alpha, result.alpha_null)]
+    return []
 
 
 @records_of.register
@@ -243,22 +236,17 @@ def _(result: of.TestResult, place: NamedResult) -> tuple[results.Record, ...]:
         _estimate(e, place.part(f"{e.name}{effect_number(result.effects, i)}"))
         for i, e in enumerate(result.effects)
     )
+    same = ("method", "p_floor", "null_hypothesis", "alternative", "why", "data_name", "sample",
+            "reason")  # fmt: skip
     test = results.Test(
         **place.common(),
+        **{name: getattr(result, name) for name in same},
         test=result.name,
-        method=result.method,
         statistic=_statistic(result.statistic_name, result.statistic, result.df),
         p=float(result.p_value),
-        p_floor=result.p_floor,
-        null_hypothesis=result.null_hypothesis,
-        alternative=result.alternative,
-        why=result.why,
-        data_name=result.data_name,
         effects=tuple(e.id for e in effects),
         groups={str(k): float(v) for k, v in result.estimates.items()},
-        sample=result.sample,
         notes=_notes(result.notes),
-        reason=result.reason,
         details=plain({**result.details, **_beyond(result, of.TestResult)}),
     )
     return (test, *effects)
@@ -281,10 +269,10 @@ def _(result: of.Comparisons, place: NamedResult) -> tuple[results.Record, ...]:
         details["quantity"] = result.quantity
     rows: list[results.Record] = []
     members = []
-    names: dict[str, int] = {}
+    names: Counter[str] = Counter()
     for row in result.rows:
         name = f"{row.a}:{row.b}"
-        names[name] = names.get(name, 0) + 1
+        names[name] += 1
         name += f"-{names[name]}" if names[name] > 1 else ""
         made = _comparison(result, row, place, name, family)
         members.append(made[0].id)
@@ -322,20 +310,17 @@ def _comparison(
         sample = replace(sample, n_items=row.n)
     effects: list[results.Record] = []
     if row.effect_name and not math.isnan(row.effect):
-        effect = row.effect_name
-        effects.append(
-            results.Estimate(
-                **common | {"id": f"{common['id']}/{effect}", "part_of": common["id"]},
-                estimand=effect,
-                estimate=float(row.effect),
-                sample=sample,
-            )
-        )
+        own = common | {"id": f"{common['id']}/{row.effect_name}", "part_of": common["id"]}
+        effect = float(row.effect)
+        effects = [
+            results.Estimate(**own, estimand=row.effect_name, estimate=effect, sample=sample)
+        ]
     margin = None
     if isinstance(result, EquivalenceResult):
         low, high = result.margin
         margin = results.Margin(low=float(low), high=float(high), estimand=key, alpha=result.alpha)
     interval, lost = _interval(row.interval, key, row.estimate)
+    df = {} if math.isnan(row.df) else {"df": row.df}
     compared = results.Comparison(
         **common,
         a=row.a,
@@ -343,9 +328,7 @@ def _comparison(
         estimand=key,
         estimate=float(row.estimate),
         method=result.method,
-        statistic=_statistic(
-            result.symbol, row.statistic, {} if math.isnan(row.df) else {"df": row.df}
-        ),
+        statistic=_statistic(result.symbol, row.statistic, df),
         p=float(row.p_value),
         p_floor=result.p_floor,
         p_adjusted=float(row.p_adjusted) if family else math.nan,
@@ -414,17 +397,14 @@ def _reason(reason: str, interval: Interval | None, notes: Sequence[Note]) -> st
 def _null(null: NullReference | None) -> results.Null | None:
     if null is None:
         return None
+    same = ("hypothesis", "permuted", "seed", "drawn", "reason")
     return results.Null(
-        hypothesis=null.hypothesis,
-        permuted=null.permuted,
+        **{name: getattr(null, name) for name in same},
         mean=float(null.mean),
         q95=float(null.q95),
         p=float(null.p_value),
         p_floor=null.p_smallest or math.nan,
         draws=int(null.n_permutations),
-        seed=null.seed,
-        drawn=null.drawn,
-        reason=null.reason,
     )
 
 
@@ -463,12 +443,9 @@ def with_items(spread: SpreadResult, items: Sequence[str]) -> SpreadResult:
 
 def ratios_with_items(ratios: Comparisons, items: Sequence[str]) -> Comparisons:
     """The ratios with the item that holds most of a side by name."""
-    rows = tuple(
-        replace(
-            row, details={**row.details, "largest_item": items[row.details["largest_item"] - 1]}
-        )
-        if "largest_item" in row.details
-        else row
-        for row in ratios.rows
-    )
-    return replace(ratios, rows=rows)
+
+    def named(details: Mapping[str, Any]) -> dict[str, Any]:
+        place = details.get("largest_item")
+        return {**details, **({} if place is None else {"largest_item": items[place - 1]})}
+
+    return replace(ratios, rows=tuple(replace(r, details=named(r.details)) for r in ratios.rows))

@@ -13,13 +13,13 @@ import pandas as pd
 from judgestats import stats
 from judgestats.analysis import families, selections
 from judgestats.analysis.coefficients import (
-    condition_metrics,
     contrast_drawing,
     declared_row,
+    metrics_of_conditions,
     ranked,
     results_row,
 )
-from judgestats.analysis.families import AnalysisPlan, by_levels
+from judgestats.analysis.families import AnalysisPlan, ClaimedTest, Hypothesis, by_levels
 from judgestats.analysis.limits import designed_labels
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.analysis.supplements import Rows
@@ -88,24 +88,21 @@ class StrategyVerdicts:
         unread : float, optional
             Stands for a missing value; by default it is left out of the average.
         """
-        rows = self.rows
-        if unread is not None:
-            rows = rows.assign(**{value: rows[value].fillna(unread)})
-        wide = rows.pivot_table(
+        wide = self._counted(unread, value).pivot_table(
             index="item_id", columns="factor_strategy", values=value, aggfunc="mean", dropna=False
         )
         return wide.reindex(index=list(self.pairs), columns=list(strategies)).to_numpy(float)
+
+    def _counted(self, unread: float | None, value: str = "right") -> pd.DataFrame:
+        rows = self.rows
+        return rows if unread is None else rows.assign(**{value: rows[value].fillna(unread)})
 
     def verdict_table(
         self, strategies: Sequence[str], *, unread: float | None = None
     ) -> pd.DataFrame:
         """``right`` of every single verdict: (pair, order, repetition) x strategies."""
-        rows = self.rows
-        if unread is not None:
-            rows = rows.assign(right=rows["right"].fillna(unread))
-        wide = rows.pivot(
-            index=["item_id", "order", "replicate"], columns="factor_strategy", values="right"
-        )
+        keys = ["item_id", "order", "replicate"]
+        wide = self._counted(unread).pivot(index=keys, columns="factor_strategy", values="right")
         return wide.reindex(columns=list(strategies))
 
     def clusters_of(self, index: pd.Index) -> Objects:
@@ -138,11 +135,8 @@ def strategy_verdicts(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[
     choices = pipelines["choice"].to_numpy(object)
     truth = pipelines["item_id"].map(dict(gold)).to_numpy(object)
     right = np.where(choices == "", np.nan, (choices == truth).astype(float))
-    words = [
-        float(len(text.split())) if choice else np.nan
-        for text, choice in zip(pipelines["explanation"], choices, strict=True)
-    ]
-    pipelines = pipelines.assign(right=right, words=words)
+    words = pipelines["explanation"].astype(str).str.split().str.len()
+    pipelines = pipelines.assign(right=right, words=words.astype(float).where(choices != ""))
     several = pipelines.groupby("judge")["temperature"].nunique(dropna=False).max() > 1
     by_judge = []
     for (judge, temperature, *wording), rows in by_levels(pipelines, "judge", "temperature"):
@@ -269,12 +263,10 @@ def _judge_results(
     judged: StrategyVerdicts, role: Role, *rows: tuple[str, str, Result]
 ) -> list[NamedResult]:
     """Results of a judge; comparisons are about it."""
-    about = About(stratum=judged.name)
     return [
-        replace(
-            named,
-            about=about if isinstance(named.result, Comparisons) else named.about,
-        )
+        replace(named, about=About(stratum=judged.name))
+        if isinstance(named.result, Comparisons)
+        else named
         for named in named_results(judged.name, role, *rows)
     ]
 
@@ -321,9 +313,8 @@ def strategy_tests(
         if judged.rows["right"].isna().any():
             strict = _cochran(judged, named, drawn, unread=0.0)
             title = "Right verdicts, a missing one counted as wrong"
-            results += _judge_results(
-                judged, "secondary", ("strategies.unread_wrong", title, strict)
-            )
+            row = ("strategies.unread_wrong", title, strict)
+            results += _judge_results(judged, "secondary", row)
     ks = conditions_of(declared, "scaling", judged)
     asked = [REFERENCE, *(n for n in dict.fromkeys([*named, *ks]) if n != REFERENCE)]
     if REFERENCE in {*named, *ks} and len(asked) > 1:
@@ -338,12 +329,11 @@ def strategy_tests(
             ("gain.equivalence", "Equivalence to the vanilla judge", equal),
         )  # fmt: skip
     against = "against the number of crowd judgments"
-    for key, title, column in (
+    scaled = (
         ("scaling.accuracy", f"Accuracy {against}", "right"),
         ("scaling.length", f"Length of the explanation {against}", "words"),
-    ):
-        if len(ks) < 3:
-            continue
+    )
+    for key, title, column in scaled if len(ks) > 2 else ():
         trend = stats.page_trend_test(
             judged.pair_means(column, ks), names=[f"k={strategy(n).k}" for n in ks],
             cluster=judged.cluster, **drawn.resampling, alternative="two-sided",
@@ -402,23 +392,24 @@ def price_table(judged: StrategyVerdicts, gain: Comparisons, declared: AnalysisP
         str(name): {str(k): float(v) for k, v in own.items()} for name, own in spent.iterrows()
     }
     prices = []
+    ends = ("", "_low", "_high")
     for row in gain.rows:
         points = [100 * v for v in (row.estimate, *bounds_of(row.interval))]
         price: dict[str, Any] = {"strategy": row.a}
-        price |= dict(zip(("gain", "gain_low", "gain_high"), points, strict=True))
+        price |= {f"gain{end}": point for end, point in zip(ends, points, strict=True)}
         shown = row.p_adjusted < 1 - declared.level and row.estimate > 0
         for what in ("tokens", "usd"):
             more = means[row.a][what] - means[REFERENCE][what]
-            each = [more / p if shown else math.nan for p in points]
-            price[f"{what}_per_point"] = each[0]
-            price[f"{what}_per_point_low"] = min(each[1:])
-            price[f"{what}_per_point_high"] = max(each[1:])
+            first, *rest = (more / p if shown else math.nan for p in points)
+            each = zip(ends, (first, min(rest), max(rest)), strict=True)
+            price |= {f"{what}_per_point{end}": value for end, value in each}
         prices.append(price | means[row.a])
     return Rows(table=pd.DataFrame(prices))
 
 
 MARGIN = 0.05
 """Declared margin: accuracies that differ by less than five points in a hundred."""
+_DRAWN = "Accuracy of each strategy, and tokens per verdict."
 FAMILY = "strategies, gains over vanilla and trends over k: all judges"
 """Family of the claims; pairs of strategies are adjusted within a judge."""
 _METRICS = {
@@ -432,7 +423,7 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions  # all that matters is in the parameters and the judgments
     names = {
@@ -440,48 +431,40 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     }
     return families.planned(
         "crowd", parameters,
-        families.Hypothesis(
-            "strategies", "Do the strategies differ in accuracy?",
+        Hypothesis("strategies", "Do the strategies differ in accuracy?",
             "Cochran's Q over verdicts, p by permuting strategies jointly within a question; then "
             "McNemar's exact test of every pair of strategies",
-            "pairs of strategies, within a judge", "primary",
-        ),
-        families.Hypothesis(
+            "pairs of strategies, within a judge", "primary"),
+        Hypothesis(
             "gain", "By how much does each strategy differ from the vanilla judge, and are they "
             "equivalent?",
             "difference of mean accuracy, interval over questions; no difference needs it within "
             f"{MARGIN} (two one-sided tests)", FAMILY,
         ),
-        families.Hypothesis(
+        Hypothesis(
             "scaling", "Does accuracy, or the length of the explanation, grow with the number of "
             "crowd judgments?",
             "Page's test over k (0 is vanilla), p by permuting k jointly within a question",
             "per judge", adjustment="none",
         ),
-        families.Hypothesis(
+        Hypothesis(
             "selection", "Which crowd judgments help, and does removing their verdict matter?",
             "Cochran's Q over selections with and without verdicts, at the same k; McNemar's exact "
             "test of every pair", "pairs of selections, within a judge and k",
         ),
-        families.Hypothesis(
+        Hypothesis(
             "accuracy", "What is the accuracy of each strategy, on each set and on their average?",
             "share of correct verdicts with interval over questions; the average weighs all sets "
             "equally", role="descriptive",
         ),
-        families.Hypothesis(
-            "order", "Does the verdict depend on the order of the two responses?",
-            "consistency between orders, first-position preference", role="descriptive",
-        ),
-        families.Hypothesis(
-            "repeat", "Is the final verdict the same when the whole pipeline is repeated?",
+        Hypothesis("order", "Does the verdict depend on the order of the two responses?",
+            "consistency between orders, first-position preference", role="descriptive"),
+        Hypothesis("repeat", "Is the final verdict the same when the whole pipeline is repeated?",
             "agreement of repetitions and Fleiss' kappa, with interval over questions",
-            role="descriptive",
-        ),
-        families.Hypothesis(
-            "cost", "What does a point of accuracy cost?",
+            role="descriptive"),
+        Hypothesis("cost", "What does a point of accuracy cost?",
             "tokens and dollars beyond the vanilla judge's, per point gained, where a gain is "
-            "shown after adjustment; interval from that of the gain", role="descriptive",
-        ),
+            "shown after adjustment; interval from that of the gain", role="descriptive"),
         families.published("Tables 1, 2 and 4 of arXiv 2502.12501", "What did the study print?"),
         margins={"accuracy": MARGIN},
         options={**names, "reference": REFERENCE},
@@ -500,11 +483,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
 
 
 def analyse(
-    frame: pd.DataFrame,
-    declared: families.AnalysisPlan,
-    *,
-    items: Sequence[Item],
-    pipelines: pd.DataFrame,
+    frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item], pipelines: pd.DataFrame
 ) -> Analysis:
     """Answer the plan's hypotheses.
 
@@ -534,10 +513,8 @@ def analyse(
     tests: dict[str, NamedResult] = {}
     # So many that the smallest p-value there can be stands in the family of all that is claimed.
     asked = len(set(pipelines["factor_strategy"])) + 1
-    n_permutations = max(
-        declared.n_resamples, math.ceil(2 * asked * len(judges) / families.LEVEL) - 1
-    )
-    drawn = replace(declared, n_resamples=n_permutations)
+    least = math.ceil(2 * asked * len(judges) / families.LEVEL) - 1
+    drawn = replace(declared, n_resamples=max(declared.n_resamples, least))
     for judged in judges:
         for name in judged.strategies:
             row, described = describe(judged, name, declared)
@@ -577,17 +554,12 @@ def analyse(
     return Analysis(
         experiment="crowd",
         question=declared.question,
-        drawing=contrast_drawing(
-            shown,
-            ranked(
-                "accuracy", "tokens", caption="Accuracy of each strategy, and tokens per verdict."
-            ),
-        ),
+        drawing=contrast_drawing(shown, ranked("accuracy", "tokens", caption=_DRAWN)),
         headlines=headlines,
         conditions=table,
         results=tuple(sort_by_role(results)),
         limitations=tuple(_limits(frame, pipelines, table, items)),
-        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
+        condition_metrics=metrics_of_conditions(rows, _METRICS),
         curves=_curves(table, declared),
         rows=shown,
         described=tuple(_tables(table, declared)),
@@ -633,7 +605,7 @@ def _headlines(
             if name in tests:
                 effect = getattr(tests[name].result, "effect", None) if estimand else None
                 up = families.direction_of(effect.estimate) if effect is not None else ""
-                claimed = families.ClaimedTest(result=tests[name], about=about, direction=up)
+                claimed = ClaimedTest(result=tests[name], about=about, direction=up)
                 yield families.headline_of_test(claimed, family, estimand=estimand)
         gain, equal = by_id.get(f"gain.{judged.name}"), by_id.get(f"gain.equivalence.{judged.name}")
         if gain is not None:
@@ -645,7 +617,7 @@ def _headlines(
             )  # fmt: skip
 
 
-def _on_curve(table: pd.DataFrame, declared: families.AnalysisPlan) -> pd.DataFrame:
+def _on_curve(table: pd.DataFrame, declared: AnalysisPlan) -> pd.DataFrame:
     names = declared.options["scaling"].split(",")
     own = table[table["factor_strategy"].isin(names)]
     return own.sort_values(["judge", "temperature", "k"], ignore_index=True)
@@ -660,7 +632,7 @@ _SELECTED = (
 )  # fmt: skip
 
 
-def _tables(table: pd.DataFrame, declared: families.AnalysisPlan) -> Iterator[NamedResult]:
+def _tables(table: pd.DataFrame, declared: AnalysisPlan) -> Iterator[NamedResult]:
     """Accuracy by the number of judgments shown, and by their selection."""
     selected = []
     for name in filter(None, declared.options["selections"].split(",")):
@@ -668,18 +640,16 @@ def _tables(table: pd.DataFrame, declared: families.AnalysisPlan) -> Iterator[Na
         own = table[table["factor_strategy"] == name].reindex(columns=_SELECTED)
         selected.append(own.assign(selection=kind, verdicts="kept" if raw else "removed"))
     curve = _on_curve(table, declared).reindex(columns=_CURVE)
-    for key, title, rows in (
-        ("scaling", "Accuracy by the number of crowd judgments", curve),
-        ("selection", "Accuracy by the selection of crowd judgments", pd.concat(selected)
-         if selected else pd.DataFrame()),
-    ):  # fmt: skip
+    for key, what, rows in (
+        ("scaling", "number", curve),
+        ("selection", "selection", pd.concat(selected) if selected else pd.DataFrame()),
+    ):
         if len(rows) > 1:
+            title = f"Accuracy by the {what} of crowd judgments"
             yield NamedResult(f"{key}.table", title, "descriptive", Rows(table=rows))
 
 
-def _curves(
-    table: pd.DataFrame, declared: families.AnalysisPlan
-) -> dict[str, list[tuple[int, float]]]:
+def _curves(table: pd.DataFrame, declared: AnalysisPlan) -> dict[str, list[tuple[int, float]]]:
     rows = _on_curve(table, declared)
     several = len(rows["temperature"].unique()) > 1
     out: dict[str, list[tuple[int, float]]] = {}
@@ -708,14 +678,10 @@ def _limits(
             f"their strategy asks for ({', '.join(names[:4])}{' ...' if len(names) > 4 else ''}): "
             "the crowd was too small, or judgments could not be read."
         )
-    if int(pipelines["cut"].sum()):
-        limits.append(
-            f"{int(pipelines['cut'].sum()):,} judgments were shortened before a later prompt "
-            "showed them."
-        )
+    if cut := int(pipelines["cut"].sum()):
+        limits.append(f"{cut:,} judgments were shortened before a later prompt showed them.")
     before = frame[~frame["stage"].isin(["final", "points"])]
-    if len(before) and (before["status"] != "ok").any():
-        lost = int((before["status"] != "ok").sum())
+    if lost := int((before["status"] != "ok").sum()):
         limits.append(
             f"{lost:,} of {len(before):,} calls before a final verdict could not be read; they "
             "were left out of what the verdict was shown."

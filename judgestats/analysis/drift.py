@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.audit import plan, verdict_plan
 from judgestats.analysis.coefficients import declared_row, results_row
@@ -39,7 +38,7 @@ from judgestats.analysis.scores import declared_conditions
 from judgestats.analysis.text_checks import apply_copy_policy, find_copies, handled_copies
 from judgestats.analysis.verdict_audit import audit_verdicts
 from judgestats.analysis.verdict_consistency import outcomes
-from judgestats.arrays import Floats
+from judgestats.arrays import Floats, Objects
 from judgestats.errors import InputError
 from judgestats.results import About, Claim, Drawing, Headline, Row
 from judgestats.results.change_screen import PRIMARY, SAME
@@ -96,12 +95,10 @@ def family_intervals(tests: Sequence[NamedResult], level: float) -> list[NamedRe
     -------
     list of NamedResult
     """
-    primary = [r for r in tests if isinstance(r.result, TestResult)]
-    weights = drift_weights(r.id for r in primary)
-    p = [r.result.p_value for r in primary if isinstance(r.result, TestResult)]
-    levels = dict(
-        zip(weights, weighted_levels(p, list(weights.values()), level=level), strict=True)
-    )
+    p = {r.id: r.result.p_value for r in tests if isinstance(r.result, TestResult)}
+    weights = list(drift_weights(p).values())
+    of_tests = weighted_levels(list(p.values()), weights, level=level)
+    levels = dict(zip(p, of_tests, strict=True))
     return [replace(r, result=_at_level(r, levels, level)) for r in tests]
 
 
@@ -156,9 +153,8 @@ def with_reach(tests: Sequence[NamedResult]) -> list[NamedResult]:
             df, alpha = result.df["df"], 0.05 * weights[named.id]
             quantiles = float(t.ppf(1 - alpha / 2, df)) + float(t.ppf(0.8, df))
             details = {**result.details, "smallest_change": quantiles * effect.std_error}
-            out.append(replace(named, result=result.replace(details=details)))
-        else:
-            out.append(named)
+            result = result.replace(details=details)
+        out.append(replace(named, result=result))
     return out
 
 
@@ -188,81 +184,45 @@ def drift_headlines(
         kind, _, name = named.id.partition(".")
         if not isinstance(named.result, TestResult):
             continue
-        p = family.p_adjusted[named.id]
-        claim: Claim = claim_of(p, math.nan)
-        effect = _effect(named, tests)
         if named.result.reason == SAME:
             if named.about.stratum not in same:  # nothing was tested of this condition
                 headlines.append(described_headline(named, claim="open", reason=SAME, says=SAME))
             same.add(named.about.stratum)
             continue
-        fewer = claim == "open" and _fewer(kind, effect)
-        p_alike = float(named.result.details.get("p_equivalent", math.nan))
+        p, ratio = family.p_adjusted[named.id], f"gmd.{name}"
+        ratios = [r.result for r in tests if kind == "spread" and r.id == ratio]
+        effect: Estimate | Comparison | None = None if kind == "spread" else named.result.effect
+        for result in ratios[:1]:
+            effect = result.rows[0] if isinstance(result, Comparisons) else None
+        fewer, direction = False, ""
+        if effect is not None and kind == "flips":
+            ends = effect.interval
+            fewer = claim_of(p, math.nan) == "open" and ends is not None and ends.high < 0
+        elif effect is not None:
+            direction = direction_of(effect.estimate - (kind == "spread"))
+        aspect = ASPECTS.get(kind)
+        words = named.title.partition(" (")[0].removeprefix("Change of the ")
+        changed = "the judge has changed" if confirmed else "verdicts differ"
+        if not confirmed and (kind.startswith(SHARE) or kind in {"shift", "spread"}):
+            changed = "shares differ" if kind.startswith(SHARE) else "scores differ"
         says = {
             key: (_FEWER if fewer and key == "open" else text).format(
-                judge=_changed_what(kind, confirmed=confirmed) + in_these_runs(named.result),
-                aspect=_aspect_of(named),
+                judge=changed + in_these_runs(named.result),
+                aspect=aspect.words if aspect else words,
             )
             for key, text in _CLAIMS.items()
         }
-        ratios = [r.id for r in tests if kind == "spread" and r.id == f"gmd.{name}"]
+        estimand = aspect.estimand if aspect else "change_of_share"
         headlines.append(
             claim_headline(
-                named.id,
-                named.about,
-                says,
-                p=p,
-                p_alike=p_alike,
-                p_bound=family.p_bound[named.id],
-                estimand="" if fewer else _estimand_of(kind),
-                direction=_direction(kind, effect),
-                rests_on=(named.id, *ratios),
-                family="drift.family",
-                reason=named.result.reason,
+                named.id, named.about, says, p=p, p_bound=family.p_bound[named.id],
+                p_alike=float(named.result.details.get("p_equivalent", math.nan)),
+                estimand="" if fewer else estimand, direction=direction,
+                rests_on=(named.id, *(ratio for _ in ratios)),
+                family="drift.family", reason=named.result.reason,
             )
-        )
+        )  # fmt: skip
     return tuple(headlines)
-
-
-def _aspect_of(named: NamedResult) -> str:
-    """What a test is about: a quantity, or the share of one score or category."""
-    kind = named.id.partition(".")[0]
-    whole = named.title.partition(" (")[0]
-    return ASPECTS[kind].words if kind in ASPECTS else whole.removeprefix("Change of the ")
-
-
-def _estimand_of(kind: str) -> str:
-    return ASPECTS[kind].estimand if kind in ASPECTS else "change_of_share"
-
-
-def _changed_what(kind: str, *, confirmed: bool) -> str:
-    """What has changed: the judge only where changes are counted beyond an unchanged re-run."""
-    if confirmed:
-        return "the judge has changed"
-    if kind.startswith(SHARE):
-        return "shares differ"
-    return "scores differ" if kind in {"shift", "spread"} else "verdicts differ"
-
-
-def _fewer(kind: str, effect: Estimate | Comparison | None) -> bool:
-    """Whether verdicts differ less between the runs than within them, as repetition cannot."""
-    interval = effect.interval if kind == "flips" and effect is not None else None
-    return interval is not None and interval.high < 0
-
-
-def _effect(named: NamedResult, tests: Sequence[NamedResult]) -> Estimate | Comparison | None:
-    """The size of the change that a test is about: its own effect, or the ratio of distances."""
-    kind, _, name = named.id.partition(".")
-    if kind != "spread":
-        return named.result.effect if isinstance(named.result, TestResult) else None
-    ratio = next((r.result for r in tests if r.id == f"gmd.{name}"), None)
-    return ratio.rows[0] if isinstance(ratio, Comparisons) else None
-
-
-def _direction(kind: str, effect: Estimate | Comparison | None) -> Literal["", "higher", "lower"]:
-    """Of the second run against the first; verdicts have no order."""
-    nothing = 1.0 if kind == "spread" else 0.0
-    return "" if effect is None or kind == "flips" else direction_of(effect.estimate - nothing)
 
 
 def _is_scored(before: pd.DataFrame, after: pd.DataFrame) -> bool:
@@ -301,28 +261,22 @@ def left_out_items(counts: Mapping[str, int]) -> tuple[Limit, ...]:
     return (Limit(text, code="items_left_out", short=short),)
 
 
-# fmt: off
 _PARTS = {
-    "people": (
-        "Change of human labels, on unchanged answers", "Change of the labels", "Labels"
-    ),
+    "people": ("Change of human labels, on unchanged answers", "Change of the labels", "Labels"),
     "accuracy": (
         "Change of agreement with human labels, on unchanged answers",
-        "agreement with human labels changed by", "agreement",
+        "agreement with human labels changed by",
+        "agreement",
     ),
     "distance": (
         "Change of the distance from people, on unchanged answers",
-        "distance from people changed by", "distance",
+        "distance from people changed by",
+        "distance",
     ),
-    "sensitivity": (
-        "Change of TPR, on unchanged answers", "TPR changed by", "TPR"
-    ),
-    "specificity": (
-        "Change of TNR, on unchanged answers", "TNR changed by", "TNR"
-    ),
+    "sensitivity": ("Change of TPR, on unchanged answers", "TPR changed by", "TPR"),
+    "specificity": ("Change of TNR, on unchanged answers", "TNR changed by", "TNR"),
 }
 """Of each part of a change: its title, the question of its row on the screen, its short name."""
-# fmt: on
 _LEAST = 5
 """Items of one label that a change of sensitivity or specificity needs."""
 _PASS = {"pass": 1.0, "yes": 1.0, "correct": 1.0, "fail": 0.0, "no": 0.0, "incorrect": 0.0}
@@ -368,11 +322,10 @@ def with_labelled(
         for key, (_, ask, short) in _PARTS.items()
     )
     return replace(
-        analysis,
-        results=(*results, *analysis.results),
+        analysis, results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
         rows=(*rows, *analysis.rows) if results else analysis.rows,
-    )
+    )  # fmt: skip
 
 
 def _labelled_changes(
@@ -410,9 +363,8 @@ def _labelled_changes(
         both = one.notna() & two.notna()
         if int(both.sum()) >= least:
             cluster = items["cluster"].loc[both.index[both]].to_numpy(object)
-            out[key] = _change(
-                key, one[both].to_numpy(float), two[both].to_numpy(float), cluster, level
-            )
+            first_run, second_run = (side[both].to_numpy(float) for side in (one, two))
+            out[key] = _change(key, first_run, second_run, cluster, level)
     return out
 
 
@@ -421,15 +373,12 @@ def _credit(run: pd.DataFrame, label: pd.Series, *, scored: bool) -> pd.Series:
     human = run["item_id"].astype("str").map(label)
     if scored:
         return (run["score"] - pd.to_numeric(human, errors="coerce")).abs()
-    words, wanted = (
-        outcomes(c.fillna("").astype(str)).str.lower() for c in (run["choice"], human)
-    )  # fmt: skip
+    texts = (c.fillna("").astype(str) for c in (run["choice"], human))
+    words, wanted = (outcomes(text).str.lower() for text in texts)
     return words.eq(wanted).astype(float).where(human.fillna("").ne("") & words.ne(""))
 
 
-def _change(
-    key: str, one: Floats, two: Floats, cluster: NDArray[np.object_], level: float
-) -> Estimate:
+def _change(key: str, one: Floats, two: Floats, cluster: Objects, level: float) -> Estimate:
     """Paired difference on the same answers: Tango's of shares, where a question has one answer."""
     named = {"name": f"{key}_change", "label": _PARTS[key][0].partition(",")[0]}
     if len(set(cluster)) == cluster.size and set(np.r_[one, two]) <= {0.0, 1.0}:
@@ -450,13 +399,12 @@ def _labels(frame: pd.DataFrame, condition: str) -> pd.Series:
 
 def _values(run: pd.DataFrame) -> pd.Series:
     """Scores, or 1 for a pass and 0 for a fail."""
-    scored = run["score"].notna().any()
-    return (run["score"] if scored else run["choice"].astype(str).str.lower().map(_PASS)).astype(
-        float
-    )
+    words = run["choice"].astype(str).str.lower().map(_PASS)
+    return (run["score"] if run["score"].notna().any() else words).astype(float)
 
 
 _QUESTION = "Has the judge changed between the two runs, beyond repeat noise?"
+_DRAWN = {"shift": "Shift of the mean score", "flips": "Verdicts changed beyond repetition"}
 _FAMILY = "change between the runs, one test for each condition and aspect"
 _NO_MARGIN = Limit(
     "No scale is stated, so the margin of the mean is 5% of the range of these scores. State the "
@@ -579,7 +527,10 @@ def drift(
     tests = with_reach(family_intervals(tests, 1 - (1 - level) / comparisons))
     primary = {r.id: r.result for r in tests if isinstance(r.result, TestResult)}
     family = adjust_family(primary, family=_FAMILY, weights=drift_weights(primary))
-    family = _adjust_comparisons(family, comparisons)
+    if comparisons > 1:
+        p = {k: float(np.minimum(1.0, v * comparisons)) for k, v in family.p_adjusted.items()}
+        name = f"{family.name}, in {comparisons} comparisons of runs"
+        family = replace(family, name=name, p_adjusted=p)
     tests = [
         replace(r, result=restrict_pairs(r.result, family.p_adjusted[i], claim=i))
         if isinstance(r.result, Comparisons) and (i := _test_of(r))
@@ -595,7 +546,7 @@ def drift(
     said = dict.fromkeys(str(d["note_on_runs"]) for d in details if "note_on_runs" in d)
     limits = (*(Limit(text, code="runs", short=text) for text in said), *limits)
     names = {pair_label(*pair): pair_label(*pair, joint=" ") for pair in chosen.items()}
-    title = "Change between the runs, adjusted"
+    title, drawn = "Change between the runs, adjusted", "shift" if scored else "flips"
     analysis = Analysis(
         experiment="drift",
         question=_QUESTION,
@@ -605,30 +556,13 @@ def drift(
         limitations=limits,
         condition_metrics=metrics,
         rows=(*_rows(names), *share_rows(tests, names, family.p_adjusted)),
-        drawing=_drawing([pair_label(*pair, joint=" ") for pair in chosen.items()], scored=scored),
+        drawing=Drawing(
+            kind="dots",
+            rows=tuple(f"{drawn}.{n}/{ASPECTS[drawn].estimand}" for n in names.values()),
+            caption=f"{_DRAWN[drawn]}, from the first run to the second, with intervals.",
+        ),
     )  # fmt: skip
     return with_labelled(analysis, before, after, chosen, level=level)
-
-
-def _adjust_comparisons(family: Family, comparisons: int) -> Family:
-    """Adjusted for all comparisons of runs too (Bonferroni over them, Holm within each)."""
-    if comparisons == 1:
-        return family
-    adjusted = {k: float(np.minimum(1.0, p * comparisons)) for k, p in family.p_adjusted.items()}
-    return replace(
-        family, name=f"{family.name}, in {comparisons} comparisons of runs", p_adjusted=adjusted
-    )
-
-
-def _drawing(names: Sequence[str], *, scored: bool) -> Drawing:
-    """The change of every condition: of its mean score, or of its verdicts."""
-    kind, aspect = ("shift", "change_of_scores") if scored else ("flips", "change_of_verdicts")
-    what = "Shift of the mean score" if scored else "Verdicts changed beyond repetition"
-    return Drawing(
-        kind="dots",
-        rows=tuple(f"{kind}.{name}/{aspect}" for name in names),
-        caption=f"{what}, from the first run to the second, with intervals.",
-    )
 
 
 def _rows(names: Mapping[str, str]) -> tuple[Row, ...]:

@@ -19,6 +19,7 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.measures import given_verdicts, same_over_orders
 from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.verdict_consistency import outcomes
+from judgestats.arrays import Objects
 from judgestats.data.parse import score_array
 from judgestats.data.verdict_kinds import PREFERENCES
 from judgestats.errors import InputError
@@ -64,11 +65,8 @@ def match_conditions(
     """
     one, two = (list(dict.fromkeys(f["condition"])) for f in (before, after))
     if pairs:
-        for name, labels, which in (
-            *((a, one, "first") for a in pairs),
-            *((b, two, "second") for b in pairs.values()),
-        ):
-            if name not in labels:
+        for names, labels, which in ((pairs, one, "first"), (pairs.values(), two, "second")):
+            for name in (n for n in names if n not in labels):
                 raise InputError(
                     f"drift: the {which} run has no condition {name!r}. It has: "
                     f"{'; '.join(labels)}."
@@ -122,10 +120,11 @@ def both_runs(
     counts : dict
         ``matched``, ``only_first`` and ``only_second``.
     """
-    one = before[before["condition"].isin(chosen)]
-    two = after[after["condition"].isin(chosen.values())]
-    one = one.assign(condition="first: " + one["condition"].astype("str"))
-    two = two.assign(condition="second: " + two["condition"].astype("str"))
+    one, two = (
+        run[own].assign(condition=f"{which}: " + run.loc[own, "condition"].astype("str"))
+        for which, run, labels in (("first", before, chosen), ("second", after, chosen.values()))
+        for own in [run["condition"].isin(list(labels))]
+    )
     names = [set(f["item_id"]) for f in (one, two)]
     shared = names[0] & names[1]
     if len(shared) < 3:
@@ -283,20 +282,13 @@ def tests_of_pair(
         listed.append(("gmd", "GMD ratio", "secondary", ratios))
     if same:
         listed = [(kind, title, role, _not_tested(r)) for kind, title, role, r in listed]
-    judges = set(own["judge"])
-    about = About(
-        judge=str(judges.pop()) if len(judges) == 1 else "",
-        stratum=shown,
-        conditions=labels,
-        varied="run",
-    )
+    judges, levels = set(own["judge"]), dict(zip(_RUNS, labels, strict=True))
+    judge = str(judges.pop()) if len(judges) == 1 else ""
+    about = About(judge=judge, stratum=shown, conditions=labels, varied="run")
     return [
-        NamedResult(
-            id=f"{kind}.{name}", title=f"{title} ({shown})", role=role, result=result, about=about,
-            levels=dict(zip(_RUNS, labels, strict=True)),
-        )
-        for kind, title, role, result in listed
-    ]  # fmt: skip
+        NamedResult(f"{kind}.{name}", f"{title} ({shown})", role, r, about=about, levels=levels)
+        for kind, title, role, r in listed
+    ]
 
 
 def _shares(
@@ -356,9 +348,9 @@ def _are_same(
 
 def _not_tested(result: Result) -> Result:
     """A test without p and effects; other results are unchanged."""
-    if not isinstance(result, TestResult):
-        return result
-    return replace(result, statistic=math.nan, p_value=math.nan, effects=(), reason=SAME)
+    if isinstance(result, TestResult):
+        return replace(result, statistic=math.nan, p_value=math.nan, effects=(), reason=SAME)
+    return result
 
 
 def _change(
@@ -400,12 +392,7 @@ def _change(
 
 
 def _scope(
-    one: NDArray[np.object_],
-    two: NDArray[np.object_],
-    cluster: NDArray[Any] | None,
-    *,
-    rate: bool,
-    level: float,
+    one: Objects, two: Objects, cluster: NDArray[Any] | None, *, rate: bool, level: float
 ) -> dict[str, Any]:
     """``runs`` and a note, where a change is shown for these runs only: repeats share a shift.
 
@@ -428,7 +415,7 @@ def _scope(
     return {"runs": "these runs", "note_on_runs": note}
 
 
-def _consistency(run: pd.DataFrame, items: pd.Series) -> NDArray[np.object_]:
+def _consistency(run: pd.DataFrame, items: pd.Series) -> Objects:
     """Order consistency of each item in one run, one column; None where an order is missing."""
     read = run[run["choice"].ne("")]
     same = same_over_orders(given_verdicts(read)).reindex(items).astype(object)
@@ -445,7 +432,7 @@ def _margin(
     return 0.05 * float(high - low)
 
 
-def _table(run: pd.DataFrame, rows: pd.MultiIndex, column: str) -> NDArray[np.object_]:
+def _table(run: pd.DataFrame, rows: pd.MultiIndex, column: str) -> Objects:
     """What one run said, (item, order) x replications; None if nothing was read."""
     read = run[run["status"] == "ok"]
     place = read.groupby(["item_id", "order"], sort=False).cumcount()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -121,20 +120,14 @@ class Design:
             run = "random" if enough else "unidentified"
         return cls(
             cluster="random" if n_clusters < n_items else "absent",
-            judge="fixed",
-            run=run,
+            judge="fixed", run=run,
             criterion="fixed" if n_criteria > 1 else "absent",
             order="fixed" if n_orders > 1 else "absent",
             target=THESE_RUNS if run == "unidentified" else "new items",
-            request_order=request_order,
-            n_items=n_items,
-            n_clusters=n_clusters,
-            n_judges=n_judges or len(counts),
-            n_conditions=len(counts),
-            n_criteria=n_criteria,
-            n_orders=n_orders,
-            runs=(min(counts), max(counts)),
-        )
+            request_order=request_order, n_items=n_items, n_clusters=n_clusters,
+            n_judges=n_judges or len(counts), n_conditions=len(counts), n_criteria=n_criteria,
+            n_orders=n_orders, runs=(min(counts), max(counts)),
+        )  # fmt: skip
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Design:
@@ -447,24 +440,20 @@ def one_family(parts: Mapping[str, SomeComparisons], *, family: str) -> SomeComp
     if not parts:
         raise InputError("one_family: parts must hold at least one comparison, got none.")
     rows = [
-        dataclasses.replace(row, a=f"{row.a} ({label})", n=row.n or part.sample.n_items)
+        replace(row, a=f"{row.a} ({label})", n=row.n or part.sample.n_items)
         for label, part in parts.items()
         for row in part.rows
     ]
-    first = next(iter(parts.values()))
-    notes = [
+    notes = (
         Note(code=note.code, message=f"{label}: {note.message}")
         for label, part in parts.items()
         for note in part.notes
-    ]
-    return dataclasses.replace(
-        first,
-        rows=with_adjusted(rows, "holm"),
-        adjust="holm",
-        family=family,
+    )
+    return replace(
+        next(iter(parts.values())), rows=with_adjusted(rows, "holm"), adjust="holm", family=family,
         sample=max((p.sample for p in parts.values()), key=lambda s: s.n_items),
         notes=tuple(notes),
-    )
+    )  # fmt: skip
 
 
 def restrict_pairs(
@@ -496,15 +485,12 @@ def restrict_pairs(
     """
     if math.isnan(p):
         return pairs
-    rows = [
-        dataclasses.replace(r, held_to=claim)
-        if not r.p_adjusted < p
-        else dataclasses.replace(
-            r, held_to=claim, p_adjusted=p, p_bound=bound, interval=_agreeing(r, p)
-        )
-        for r in pairs.rows
+    rows = [replace(r, held_to=claim) for r in pairs.rows]
+    held = [
+        replace(r, p_adjusted=p, p_bound=bound, interval=_agreeing(r, p)) if r.p_adjusted < p else r
+        for r in rows
     ]
-    return dataclasses.replace(pairs, rows=tuple(rows))
+    return replace(pairs, rows=tuple(held))
 
 
 def restrict_results(
@@ -524,8 +510,7 @@ def _agreeing(row: Comparison, p: float) -> Interval | None:
     """The interval of a pair whose adjusted p is raised: wider where it is no longer rejected."""
     if p <= LEVEL or row.limits is None or row.interval is None or not 0 < row.p_value < p:
         return row.interval
-    held = row.interval
-    level = max(held.level, 1 - LEVEL * row.p_value / p)
+    held, level = row.interval, 1 - LEVEL * row.p_value / p
     if level <= held.level:
         return held
     return adjusted_interval(row.limits(level), held.family_level or held.level)
@@ -602,11 +587,7 @@ def described_headline(named: NamedResult, **fields: Any) -> Headline:
 
 
 def family_of_tests(
-    identity: str,
-    tests: Mapping[str, TestResult],
-    family: str,
-    *,
-    role: Role = "secondary",
+    identity: str, tests: Mapping[str, TestResult], family: str, *, role: Role = "secondary"
 ) -> list[NamedResult]:
     """Tests by label as a family (Holm), named; none where fewer than two could be computed.
 
@@ -623,12 +604,8 @@ def family_of_tests(
     by_name = {name: t for name, t in tests.items() if not math.isnan(t.p_value)}
     if len(by_name) < 2:
         return []
-    return [
-        NamedResult(
-            identity, f"{family[0].upper()}{family[1:]}, adjusted", role,
-            adjust_family(by_name, family=family),
-        )
-    ]  # fmt: skip
+    title = f"{family[0].upper()}{family[1:]}, adjusted"
+    return [NamedResult(identity, title, role, adjust_family(by_name, family=family))]
 
 
 def jointly(
@@ -656,7 +633,7 @@ def jointly(
     adjusted = list(zip(p_adjust(every).tolist(), p_bounds(every, floors), strict=True))
     for i, ps in zip(at, given, strict=True):
         own, adjusted = adjusted[: len(ps)], adjusted[len(ps) :]
-        out[i] = dataclasses.replace(out[i], result=_with_adjusted(out[i].result, own, family))
+        out[i] = replace(out[i], result=_with_adjusted(out[i].result, own, family))
     return out
 
 
@@ -672,19 +649,15 @@ def _p_of_tests(result: Result) -> list[tuple[float, float]]:
 def _with_adjusted(result: Result, p: Sequence[tuple[float, bool]], family: str) -> Result:
     """The result with its adjusted p, each with whether it is a bound."""
     if isinstance(result, Family):
-        named = dict(zip(result.tests, p, strict=True))
-        return dataclasses.replace(
-            result,
-            name=family,
-            p_adjusted={label: v for label, (v, _) in named.items()},
-            p_bound={label: bound for label, (_, bound) in named.items()},
-        )
+        values = {label: v for label, (v, _) in zip(result.tests, p, strict=True)}
+        bounds = {label: bound for label, (_, bound) in zip(result.tests, p, strict=True)}
+        return replace(result, name=family, p_adjusted=values, p_bound=bounds)
     if isinstance(result, Comparisons):
         rows = tuple(
-            dataclasses.replace(r, p_adjusted=v, p_bound=bound, interval=_agreeing(r, v))
+            replace(r, p_adjusted=v, p_bound=bound, interval=_agreeing(r, v))
             for r, (v, bound) in zip(result.rows, p, strict=True)
         )
-        return dataclasses.replace(result, family=family, rows=rows)
+        return replace(result, family=family, rows=rows)
     return result
 
 
@@ -842,12 +815,9 @@ class Stratum:
         """The stratum as the subject of a result."""
         rest = {name: level for name, level in self.factors.items() if name != "judge"}
         return About(
-            judge=str(self.factors.get("judge") or ""),
-            stratum=self.name,
-            conditions=self.conditions,
-            varied=self.varied,
-            factors=rest,
-        )
+            judge=str(self.factors.get("judge") or ""), stratum=self.name,
+            conditions=self.conditions, varied=self.varied, factors=rest,
+        )  # fmt: skip
 
     @property
     def levels(self) -> dict[str, str]:
@@ -947,8 +917,7 @@ def _level(key: str, value: object) -> str:
 
 def _stratum_name(row: pd.Series, shared: Sequence[str]) -> str:
     """``sim-typical at T=0.5``: no comma, so that it can be at the end of a title."""
-    rest = [_level(k, row[k]) for k in shared if k == "temperature"]
-    rest += [_level(k, row[k]) for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
-    where = " and ".join(rest)
+    rest = [k for k in shared if k == "temperature"]
+    rest += [k for k in shared if k.startswith("factor_") and str(row[k]) != "nan"]
     judge = str(row["judge"]) if "judge" in shared else ""
-    return f"{judge} at {where}" if judge and where else judge or where
+    return " at ".join(filter(None, (judge, " and ".join(_level(k, row[k]) for k in rest))))

@@ -5,17 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats import stats
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines, largest_position_share
-from judgestats.analysis.coefficients import condition_metrics, declared_row, ranked, results_row
+from judgestats.analysis.coefficients import (
+    declared_row,
+    metrics_of_conditions,
+    ranked,
+    results_row,
+)
+from judgestats.analysis.families import AnalysisPlan, ClaimedTest, Hypothesis
 from judgestats.analysis.records import Analysis, NamedResult, named_results
+from judgestats.analysis.selections import Rotations
+from judgestats.arrays import Bools
 from judgestats.data.columns import Condition, heat
 from judgestats.protocols.selection import UNRELATED
 from judgestats.results import About
@@ -39,42 +47,30 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
     return families.planned(
         "grade_score", parameters,
-        families.Hypothesis(
-            "grade", "How far are selections free of position?",
+        Hypothesis("grade", "How far are selections free of position?",
             "Grade Score per item, averaged, next to a judge that selects at random (always first "
-            "scores 0, consistent 1)", _ESTIMATED, "primary",
-        ),
-        families.Hypothesis(
+            "scores 0, consistent 1)", _ESTIMATED, "primary"),
+        Hypothesis(
             "unrelated", "What does an unrelated option do to that?",
             "difference of chance-corrected Grade Scores, paired by item; Wilcoxon's test", _FAMILY,
         ),
-        families.Hypothesis(
-            "wins", "How often is the unrelated option selected?",
-            "share of the parsed selections, next to a random choice", _ESTIMATED,
-        ),
-        families.Hypothesis(
-            "prompt", "Does the judge prompt change it?",
+        Hypothesis("wins", "How often is the unrelated option selected?",
+            "share of the parsed selections, next to a random choice", _ESTIMATED),
+        Hypothesis("prompt", "Does the judge prompt change it?",
             "Friedman test (two prompts: Wilcoxon) on corrected scores, paired by item; "
-            "differences from the first prompt with intervals", _FAMILY,
-        ),
-        families.Hypothesis(
-            "position", "Are some places selected more than the options there explain?",
-            "X2 of places; options exchanged between the rotations of an item", _FAMILY,
-        ),
-        families.Hypothesis(
-            "noise", "How much is plain repetition noise?",
-            "share of pairs of repetitions of one rotation that differ", _ESTIMATED,
-        ),
-        families.Hypothesis(
-            "preferred", "Is the preferred option selected?",
+            "differences from the first prompt with intervals", _FAMILY),
+        Hypothesis("position", "Are some places selected more than the options there explain?",
+            "X2 of places; options exchanged between the rotations of an item", _FAMILY),
+        Hypothesis("noise", "How much is plain repetition noise?",
+            "share of pairs of repetitions of one rotation that differ", _ESTIMATED),
+        Hypothesis("preferred", "Is the preferred option selected?",
             "share of the selections of items whose preferred option is known, next to a random "
-            "choice", _ESTIMATED,
-        ),
+            "choice", _ESTIMATED),
         families.published(
             "Tables 1-3 of arXiv 2406.12043; cells that cannot be averages are flagged",
             "What did the replicated study print?",
@@ -86,7 +82,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -102,7 +98,7 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
     rotations = selections.rotations_of(frame)
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
-    tests: list[families.ClaimedTest] = []
+    tests: list[ClaimedTest] = []
     # So many that the smallest p-value there can be stands after adjustment in the family of
     # places, prompts and the unrelated option.
     n_permutations = max(declared.n_resamples, math.ceil(6 * len(rotations) / families.LEVEL) - 1)
@@ -138,28 +134,22 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
             declared_row("flip_rate", names, ids="noise.{}", note=""),
             declared_row("option_win_rate", names, ids="wins.{}"),
         ),
-        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
+        condition_metrics=metrics_of_conditions(rows, _METRICS),
     )
 
 
 def _condition(
-    name: str, rotations: selections.Rotations, row: dict[str, Any], declared: families.AnalysisPlan
+    name: str, rotations: Rotations, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
-    common: dict[str, Any] = {"cluster": rotations.cluster, "level": declared.level}
-    shown: dict[str, Any] = {"n_options": rotations.n_options}
-    items = grade_score_items(rotations.positions, **shown)
+    items = grade_score_items(rotations.positions, n_options=rotations.n_options)
     complete = np.asarray(items["complete"], dtype=bool)
-    kinds: tuple[Literal["grade", "corrected"], ...] = ("grade", "corrected")
-    grade, corrected = (
-        _count_items(
-            stats.grade_score(
-                rotations.positions, score=kind, **shown, **common, n_draws=declared.n_resamples,
-                seed=declared.seed,
-            ),
-            rotations, complete,
-        )
-        for kind in kinds
+    scored = partial(
+        stats.grade_score, rotations.positions, n_options=rotations.n_options,
+        cluster=rotations.cluster, level=declared.level, n_draws=declared.n_resamples,
+        seed=declared.seed,
     )  # fmt: skip
+    grade = _count_items(scored(score="grade"), rotations, complete)
+    corrected = _count_items(scored(score="corrected"), rotations, complete)
     results = selections.entered(
         row, name,
         ("grade_score", "primary", "grade", "Grade Score", grade),
@@ -175,24 +165,24 @@ def _condition(
             cluster=rotations.cluster[complete], level=declared.level,
         )  # fmt: skip
         share = _count_items(share, rotations, complete)
-        results += selections.entered(
-            row, name, (key, "descriptive", f"parts.{part}", title, share)
-        )
-    for key in ("chance", "harmonic_of_means"):
-        row[key] = float(grade.details[key])
-    row["least_if_read"], row["most_if_read"] = (float(grade.details[k]) for k in ("low", "high"))
+        entry: selections.Entry = (key, "descriptive", f"parts.{part}", title, share)
+        results += selections.entered(row, name, entry)
+    named = {"least_if_read": "low", "most_if_read": "high"}
+    for key in ("chance", "harmonic_of_means", *named):
+        row[key] = float(grade.details[named.get(key, key)])
     if row["n_replications"] > 1:
-        noise = _noise(rotations, declared)
-        results += selections.entered(
-            row, name, ("noise", "secondary", "noise", "Repetitions that differ", noise)
-        )
+        differ = "Repetitions that differ"
+        entry = ("noise", "secondary", "noise", differ, _noise(rotations, declared))
+        results += selections.entered(row, name, entry)
     read = np.asarray((rotations.choices != "").any(axis=1))
     every = np.ones(len(read), dtype=bool)
     unrelated = (rotations.choices == UNRELATED).any() or row.get(_OPTION) == "yes"
     present = np.asarray(rotations.preferred != "")
+    n_options = set(rotations.n_options.tolist())
+    common_n = n_options.pop() if len(n_options) == 1 else None
     for column, key, title, kept, wanted, sizes in (
         ("unrelated_wins", "wins", "Unrelated option selected", every & unrelated, UNRELATED,
-         _common_n(rotations)),
+         common_n),
         ("chosen_preferred", "preferred", "Preferred option selected", present,
          rotations.preferred[present], None),
     ):  # fmt: skip
@@ -209,20 +199,13 @@ def _condition(
     return results
 
 
-def _count_items(
-    estimate: Estimate, rotations: selections.Rotations, used: NDArray[np.bool_]
-) -> Estimate:
+def _count_items(estimate: Estimate, rotations: Rotations, used: Bools) -> Estimate:
     """The estimate with its items counted as items, however often their rotations were repeated."""
     n = len(set(rotations.items[used].tolist()))
     return estimate.replace(sample=replace(estimate.sample, n_items=n))
 
 
-def _common_n(rotations: selections.Rotations) -> int | None:
-    sizes = set(rotations.n_options.tolist())
-    return sizes.pop() if len(sizes) == 1 else None
-
-
-def _noise(rotations: selections.Rotations, declared: families.AnalysisPlan) -> Estimate:
+def _noise(rotations: Rotations, declared: AnalysisPlan) -> Estimate:
     """Selections of the same rotation, repeated: item and rotation are the unit."""
     wide = rotations.repetitions()
     clusters = pd.Series(rotations.cluster, index=rotations.items).groupby(level=0).first()
@@ -231,9 +214,7 @@ def _noise(rotations: selections.Rotations, declared: families.AnalysisPlan) -> 
     return _count_items(flips, rotations, np.ones(len(rotations.items), dtype=bool))
 
 
-def _positions(
-    name: str, rotations: selections.Rotations, drawn: families.AnalysisPlan
-) -> list[families.ClaimedTest]:
+def _positions(name: str, rotations: Rotations, drawn: AnalysisPlan) -> list[ClaimedTest]:
     """Over the items with the most common number of options, since places differ with it."""
     n = int(np.bincount(rotations.n_options).argmax())
     own = rotations.n_options == n
@@ -245,22 +226,15 @@ def _positions(
         cluster=rotations.cluster[own],
         **drawn.resampling,
     )
-    identity, far = f"position.{name}", largest_position_share(test)
-    return [
-        families.ClaimedTest(
-            result=NamedResult(identity, f"Places selected, {name}", "secondary", test),
-            about=About(conditions=(name,), varied="place"),
-            size=f"{identity}/{far.name}" if far else "",
-        )
-    ]
+    named = NamedResult(f"position.{name}", f"Places selected, {name}", "secondary", test)
+    far, about = largest_position_share(test), About(conditions=(name,), varied="place")
+    size = f"{named.id}/{far.name}" if far else ""
+    return [ClaimedTest(result=named, about=about, size=size)]
 
 
 def _effects(
-    factor: str,
-    rotations: Mapping[str, selections.Rotations],
-    table: pd.DataFrame,
-    drawn: families.AnalysisPlan,
-) -> tuple[list[NamedResult], list[families.ClaimedTest]]:
+    factor: str, rotations: Mapping[str, Rotations], table: pd.DataFrame, drawn: AnalysisPlan
+) -> tuple[list[NamedResult], list[ClaimedTest]]:
     """What the unrelated option, or another prompt than the first, does to corrected scores."""
     of_option = factor == _OPTION
     key, of_test, varied = (
@@ -268,23 +242,21 @@ def _effects(
         else ("prompt.difference", "prompt", "prompt")
     )  # fmt: skip
     differences: list[NamedResult] = []
-    tests: list[families.ClaimedTest] = []
+    tests: list[ClaimedTest] = []
     for name, levels in _strata(table, factor):
         ordered = sorted(levels) if of_option else list(levels)
-        base, scores = ordered[0], _scores(rotations, levels)[ordered]
+        own_scores = {level: rotations[levels[level]].item_scores() for level in ordered}
+        base, scores = ordered[0], pd.DataFrame(own_scores).dropna()
         if len(levels) < 2 or len(scores) < _FEWEST:
             continue
         own: list[NamedResult] = []
         largest, size = -1.0, ""
         direction: Literal["", "higher", "lower"] = ""
         for level, less in _less(rotations, levels, base, drawn.level).items():
-            title = f"Prompt {level} minus prompt {base}"
+            title, identity = f"Prompt {level} minus prompt {base}", f"{key}.{level}"
             if of_option:
-                title, direction = (
-                    "With minus without the unrelated option",
-                    families.direction_of(less.estimate),
-                )
-            identity = key if of_option else f"{key}.{level}"
+                title, identity = "With minus without the unrelated option", key
+                direction = families.direction_of(less.estimate)
             own += named_results(name, "secondary", (identity, title, less))
             if math.isfinite(less.estimate) and abs(less.estimate) > largest:
                 largest, size = abs(less.estimate), own[-1].id
@@ -292,7 +264,7 @@ def _effects(
         test = _compared(scores, rotations[levels[base]], drawn, factor)
         differences += own
         tests.append(
-            families.ClaimedTest(
+            ClaimedTest(
                 result=NamedResult(f"{of_test}.{name}", f"{what}, {name}", "secondary", test),
                 about=About(stratum=name, conditions=tuple(levels.values()), varied=varied),
                 direction=direction, beside=tuple(r.id for r in own), size=size,
@@ -322,18 +294,8 @@ def _strata(table: pd.DataFrame, vary: str) -> list[tuple[str, dict[str, str]]]:
     return out
 
 
-def _scores(
-    rotations: Mapping[str, selections.Rotations], levels: Mapping[str, str]
-) -> pd.DataFrame:
-    """Corrected scores of the items that all levels have."""
-    return pd.DataFrame({k: rotations[c].item_scores() for k, c in levels.items()}).dropna()
-
-
 def _less(
-    rotations: Mapping[str, selections.Rotations],
-    levels: Mapping[str, str],
-    base: str,
-    confidence: float,
+    rotations: Mapping[str, Rotations], levels: Mapping[str, str], base: str, confidence: float
 ) -> dict[str, Estimate]:
     """Every other level minus the base, of chance-corrected scores of the same items."""
     first = rotations[levels[base]]
@@ -355,19 +317,17 @@ def _less(
 
 
 def _compared(
-    scores: pd.DataFrame, first: selections.Rotations, drawn: families.AnalysisPlan, factor: str
+    scores: pd.DataFrame, first: Rotations, drawn: AnalysisPlan, factor: str
 ) -> TestResult:
     """Levels (columns) compared on the same items (rows): Friedman, of two Wilcoxon."""
     clusters = pd.Series(first.cluster, index=first.items).groupby(level=0).first()
-    common: dict[str, Any] = {
-        "names": [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns],
-        "cluster": clusters.loc[scores.index].to_numpy(object),
-    }
-    return selections.matched_rank_test(scores.to_numpy(float), drawn, **common)
+    names = [f"{factor.removeprefix('factor_')} {c}" for c in scores.columns]
+    own = clusters.loc[scores.index].to_numpy(object)
+    return selections.matched_rank_test(scores.to_numpy(float), drawn, names=names, cluster=own)
 
 
 def _limits(
-    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, selections.Rotations]
+    frame: pd.DataFrame, table: pd.DataFrame, rotations: Mapping[str, Rotations]
 ) -> list[str]:
     limits = selections.selection_limits(frame, table)
     sizes = sorted({int(n) for r in rotations.values() for n in r.n_options})
@@ -377,14 +337,12 @@ def _limits(
             "that, so conditions are compared by chance-corrected scores. Places are tested over "
             "the items with the most common number."
         )
-    if int(table["n_replications"].max()) < 2:
-        limits.append(
-            "One repetition of every rotation: selections may differ between rotations by "
-            f"position or by noise. Set {option('repeats', '2')} or more to separate them."
-        )
-    else:
-        limits.append(
-            "A judge that selects at random has the Grade Score of chance, not 0. Compare the "
-            "Grade Score with the noise of repetitions."
-        )
-    return limits
+    once = (
+        "One repetition of every rotation: selections may differ between rotations by position or "
+        f"by noise. Set {option('repeats', '2')} or more to separate them."
+    )
+    chance = (
+        "A judge that selects at random has the Grade Score of chance, not 0. Compare the Grade "
+        "Score with the noise of repetitions."
+    )
+    return [*limits, once if int(table["n_replications"].max()) < 2 else chance]

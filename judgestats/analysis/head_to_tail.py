@@ -13,9 +13,16 @@ import pandas as pd
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.best_of_n import repeated_choices
-from judgestats.analysis.coefficients import choice_rows, condition_metrics, declared_row, ranked
+from judgestats.analysis.coefficients import (
+    choice_rows,
+    declared_row,
+    metrics_of_conditions,
+    ranked,
+)
+from judgestats.analysis.families import AnalysisPlan, ClaimedTest, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.analysis.selections import Choices
 from judgestats.arrays import Floats
 from judgestats.data.columns import Condition, heat
 from judgestats.results import About, Headline
@@ -31,28 +38,20 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
     return families.planned(
         "head_to_tail", parameters,
-        families.Hypothesis(
-            "accuracy", "What share of the answers is called correct?",
-            "share of the verdicts, interval over questions", _ESTIMATED, "primary",
-        ),
-        families.Hypothesis(
-            "reliability", "How reliable is one verdict?",
-            "vote-share reliability next to its permutation null", _ESTIMATED, "primary",
-        ),
-        families.Hypothesis(
-            "judges", "Do judges differ in the share they call correct?",
+        Hypothesis("accuracy", "What share of the answers is called correct?",
+            "share of the verdicts, interval over questions", _ESTIMATED, "primary"),
+        Hypothesis("reliability", "How reliable is one verdict?",
+            "vote-share reliability next to its permutation null", _ESTIMATED, "primary"),
+        Hypothesis("judges", "Do judges differ in the share they call correct?",
             "Wilcoxon's test on each answer's share, pairs of judges at one temperature",
-            "all pairs of judges at all temperatures",
-        ),
-        families.Hypothesis(
-            "repetition", "How often do two repeats differ in the verdict?",
-            "flip rate and AC1; both policies for replies without a verdict", role="descriptive",
-        ),
+            "all pairs of judges at all temperatures"),
+        Hypothesis("repetition", "How often do two repeats differ in the verdict?",
+            "flip rate and AC1; both policies for replies without a verdict", role="descriptive"),
         families.published("mean over replications with its standard error across replications"),
         blocks="The answer is the block; intervals keep the answers to one question together.",
         missing="A reply without a verdict has a status. Primary: missing, neither correct nor "
@@ -71,7 +70,7 @@ _LIMITS = (
 )  # fmt: skip
 
 
-def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -115,12 +114,12 @@ def analyse(frame: pd.DataFrame, declared: families.AnalysisPlan) -> Analysis:
             declared_row("accuracy_as_judged", table["condition"], ids="accuracy.{}"),
             *choice_rows(table["condition"], one="verdict"),
         ),
-        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
+        condition_metrics=metrics_of_conditions(rows, _METRICS),
     )
 
 
 def _condition(
-    name: str, choices: selections.Choices, row: dict[str, Any], declared: families.AnalysisPlan
+    name: str, choices: Choices, row: dict[str, Any], declared: AnalysisPlan
 ) -> list[NamedResult]:
     accuracy, strict = (
         option_win_rate(
@@ -131,9 +130,8 @@ def _condition(
             (choices.with_status, "Accuracy as judged, no verdict counted as not correct"),
         )
     )
-    results = selections.entered(
-        row, name, ("as_judged", "primary", "accuracy", "Accuracy as judged", accuracy)
-    )
+    entry: selections.Entry = ("as_judged", "primary", "accuracy", "Accuracy as judged", accuracy)
+    results = selections.entered(row, name, entry)
     results += repeated_choices(
         name, choices, row, declared, one="verdict", categories=["correct", "incorrect"],
         unread="repetition.category",
@@ -148,7 +146,7 @@ def _condition(
     )  # fmt: skip
 
 
-def _across_replications(choices: selections.Choices) -> Estimate:
+def _across_replications(choices: Choices) -> Estimate:
     """The study's figure: accuracy of each replication, their mean and its standard error."""
     read = choices.values != ""
     asked = read.sum(axis=0)
@@ -169,10 +167,10 @@ def _across_replications(choices: selections.Choices) -> Estimate:
 
 
 def _judges(
-    choices: Mapping[str, selections.Choices], table: pd.DataFrame, declared: families.AnalysisPlan
+    choices: Mapping[str, Choices], table: pd.DataFrame, declared: AnalysisPlan
 ) -> tuple[list[NamedResult], list[Headline]]:
     """Pairs of judges at one temperature, tested on each answer's share, and what is claimed."""
-    tests: dict[str, families.ClaimedTest] = {}
+    tests: dict[str, ClaimedTest] = {}
     for (temperature, *_), own in families.by_levels(table, "temperature"):
         listed = own[["condition", "judge"]].astype(str).itertuples(index=False)
         for (one, first), (two, second) in combinations(listed, 2):
@@ -188,7 +186,7 @@ def _judges(
             test = test.replace(effects=(more, *test.effects))
             title = f"{first} and {second} at {heat(temperature)}"
             less = f"{second} minus {first} at {heat(temperature)}"
-            tests[title] = families.ClaimedTest(
+            tests[title] = ClaimedTest(
                 result=NamedResult(f"judges.{title}", f"Share correct: {title}", "secondary", test),
                 about=About(stratum=less, varied="judge", conditions=(one, two)),
                 direction=families.direction_of(more.estimate),
@@ -202,17 +200,13 @@ def _difference(shares: Floats, cluster: Any, names: tuple[str, str], level: flo
     """How much larger the share is that the second of two judges calls correct, by answer."""
     [row] = mean_shift(shares, conditions=names, cluster=cluster, level=level).rows
     return Estimate(
-        name="rate_difference",
-        label=f"Share called correct, {names[1]} minus {names[0]}",
-        estimator="difference of shares, paired by answer",
-        estimate=row.estimate,
-        interval=row.interval,
-        sample=Sample(n_items=len(shares)),
-        reason=row.reason,
-    )
+        name="rate_difference", label=f"Share called correct, {names[1]} minus {names[0]}",
+        estimator="difference of shares, paired by answer", estimate=row.estimate,
+        interval=row.interval, sample=Sample(n_items=len(shares)), reason=row.reason,
+    )  # fmt: skip
 
 
-def correct_shares(choices: selections.Choices) -> Floats:
+def correct_shares(choices: Choices) -> Floats:
     """Share of each answer's verdicts that call it correct; NaN where none was read."""
     read = (choices.values != "").sum(axis=1)
     right = (choices.values == "correct").sum(axis=1)

@@ -64,11 +64,12 @@ def instrument_results(
     large = array.scores.size > WORTH_THREADS
     results = [*chain(*run_threads(_level_results, jobs, large=large, most=2))]
     results += _leniencies(frame, array, declared)
-    for rater, result in _tried(frame, declared):
-        if not isinstance(result, str):
-            results.append(
-                _name_result("dif_test", rater, "Scores of sources at equal quality", result)
-            )
+    title = "Scores of sources at equal quality"
+    results += [
+        _name_result("dif_test", rater, title, result)
+        for rater, result in _tried(frame, declared)
+        if not isinstance(result, str)
+    ]
     conditions = set(array.conditions)
     return [
         n if set(n.about.conditions) <= conditions else replace(n, about=About()) for n in results
@@ -115,21 +116,20 @@ def leniency_limits(results: Iterable[NamedResult], level: float) -> list[Limit]
         for named in results
         if named.id.startswith("people.shift.") and isinstance(named.result, Comparisons)
     }
-    adjusted = p_adjust([shift.p_value for shift in shifts.values()])
-    shifted = {
-        name: shift.estimate > 0
-        for (name, shift), p in zip(shifts.items(), adjusted, strict=True)
-        if p <= 1 - level
-    }
+    adjusted = p_adjust([shift.p_value for shift in shifts.values()]) <= 1 - level
     limits = []
     for high, word, what in ((True, "higher", "leniency"), (False, "lower", "severity")):
-        names = [name for name, is_high in shifted.items() if is_high == high]
+        names = ", ".join(
+            name
+            for (name, shift), shown in zip(shifts.items(), adjusted, strict=True)
+            if shown and (shift.estimate > 0) == high
+        )
         if names:
             text = (
-                f"{', '.join(names)}: scores are {word} than human scores of the same answers. "
+                f"{names}: scores are {word} than human scores of the same answers. "
                 "Subtract the difference before you compare a score with a human limit."
             )
-            limits.append(Limit(text, code=what, short=f"mind the {what} of {', '.join(names)}"))
+            limits.append(Limit(text, code=what, short=f"mind the {what} of {names}"))
     return limits
 
 
@@ -186,20 +186,16 @@ def instrument_metrics(results: list[NamedResult], condition: str) -> dict[str, 
     """
     out: dict[str, float] = {}
     for named in results:
-        if not named.id.startswith("instrument.") or named.about.conditions != (condition,):
+        kind, _, rest = named.id.partition(".")
+        if kind != "instrument" or named.about.conditions != (condition,):
             continue
         result = named.result
-        estimates = [result] if isinstance(result, Estimate) else []
-        if isinstance(result, TestResult):  # of sources: of two, how far one is favoured
-            estimates = list(result.effects) if len(result.effects) == _OF_TWO else []
-        for estimate in estimates:
-            key = f"instrument/{estimate.name if estimate is not result else _kind_of(named.id)}"
-            out |= metric_values(key, estimate)
+        if isinstance(result, Estimate):
+            out |= metric_values(f"instrument/{rest.partition('.')[0]}", result)
+        elif isinstance(result, TestResult) and len(result.effects) == _OF_TWO:
+            for estimate in result.effects:  # of two sources: how far one is favoured
+                out |= metric_values(f"instrument/{estimate.name}", estimate)
     return out
-
-
-def _kind_of(identity: str) -> str:
-    return identity.split(".")[1]
 
 
 def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Row, ...]:
@@ -237,9 +233,7 @@ def instrument_rows(frame: pd.DataFrame, results: list[NamedResult]) -> tuple[Ro
             )
         )  # fmt: skip
     elif sources:
-        rows.append(
-            declared_row("r2_change", raters, ids="instrument.dif_test.{}/r2_change")
-        )  # fmt: skip
+        rows.append(declared_row("r2_change", raters, ids="instrument.dif_test.{}/r2_change"))
     return tuple(rows)
 
 
@@ -326,11 +320,10 @@ def _tried(frame: pd.DataFrame, declared: AnalysisPlan) -> Iterator[tuple[str, R
     rated = rated.assign(_quality=pd.to_numeric(rated["label"], errors="coerce"))
     for rater, part in rated.groupby("_rater", sort=False):
         try:
-            test = dif_test(
+            yield str(rater), dif_test(
                 part["score"].to_numpy(float), part[source].to_numpy(str),
                 quality=part["_quality"].to_numpy(float), cluster=part["cluster"].to_numpy(str),
                 level=declared.level,
             )  # fmt: skip
-            yield str(rater), test
         except InputError as refusal:
             yield str(rater), str(refusal)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.audit_answer import FEWEST_SYSTEMS
 from judgestats.analysis.coefficients import declared_row, results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, described_headline
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.records import Analysis, Found, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 from judgestats.results import Headline, Row, bounds_of
-from judgestats.stats.inference import Estimate, Interval, Result, Sample, cluster_codes
+from judgestats.stats.inference import Estimate, Interval, Sample, cluster_codes
 from judgestats.stats.inference.jackknife import cluster_sums
 from judgestats.stats.models.bradley_terry import Strengths, bradley_terry, rank_intervals
 from judgestats.stats.models.ordinal import cluster_df, wald_interval
@@ -91,14 +92,10 @@ def strength_results(
 
         ranks = rank_estimates(strengths.systems, strengths.ranks, strengths.sample, declared.level)
         further = [t for t in strengths.others if t.name in _FURTHER]
-        terms: list[tuple[str, str, Result]] = [
-            *(
-                (f"strength.{s}", f"Strength of {s}", t)
-                for s, t in zip(strengths.systems, strengths.strengths, strict=True)
-            ),
-            *((f"strength.{t.name}", t.label, t) for t in further),
-        ]
-        places: list[tuple[str, str, Result]] = [
+        named = zip(strengths.systems, strengths.strengths, strict=True)
+        terms: Found = [(f"strength.{s}", f"Strength of {s}", t) for s, t in named]
+        terms += [(f"strength.{t.name}", t.label, t) for t in further]
+        places: Found = [
             *((f"rank.{s}", r.label, r) for s, r in zip(strengths.systems, ranks, strict=True)),
             ("leaderboard", "Systems by pairwise verdicts", Rows(table=strength_table(strengths))),
         ]  # fmt: skip
@@ -112,11 +109,9 @@ def strength_results(
 
 def _refusal_limit(conditions: Sequence[str], why: str) -> Limit:
     where = conditions[0] if len(conditions) == 1 else f"{len(conditions)} conditions"
-    return Limit(
-        f"The systems were not put in order by pairwise verdicts ({where}): {why}",
-        code="no_strengths",
-        short="systems not ordered by pairwise verdicts",
-    )
+    text = f"The systems were not put in order by pairwise verdicts ({where}): {why}"
+    short = "systems not ordered by pairwise verdicts"
+    return Limit(text, code="no_strengths", short=short)
 
 
 def strength_rows(results: Sequence[NamedResult]) -> tuple[Row, ...]:
@@ -270,13 +265,11 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
     boards = [r for r in analysis.described if r.id.startswith("leaderboard.")]
     if not boards:
         refused = [x for x in analysis.limitations if getattr(x, "code", "") == "no_strengths"]
-        raise InputError(
-            str(refused[0])
-            if refused
-            else "analyze --beside: the judgments are not verdicts between three or more named "
-            "systems, so scores have no order to compare with. Name first the file of verdicts, "
-            "with the columns model_a and model_b."
+        none = (
+            "analyze --beside: there are no verdicts between three or more named systems, so scores"
+            " have no order to compare with. Name first a file with columns model_a and model_b."
         )
+        raise InputError(str(next(iter(refused), none)))
     by_scores = _rank_scores(scores, level, seed)
     placed = rank_estimates(by_scores.systems, by_scores.ranks, by_scores.points[0].sample, level)
     described: list[NamedResult] = [
@@ -298,31 +291,21 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
             reason="" if np.isfinite(tau) else "all systems have the same points",
         )  # fmt: skip
         order = condition_result("order_in_common", common.label, name, common, role="descriptive")
-        described += [
-            order,
-            replace(
-                named, result=Rows(table=board),
-                title=f"Systems by pairwise verdicts and by scores ({name}; {by_scores.how})",
-            ),
-        ]  # fmt: skip
+        title = f"Systems by pairwise verdicts and by scores ({name}; {by_scores.how})"
+        described += [order, replace(named, result=Rows(table=board), title=title)]
         limits += _contradictions(board, name)
-        headlines.append(
-            described_headline(order, hypothesis="strength", says=_leader_sentence(board))
-        )
+        says = _leader_sentence(board)
+        headlines.append(described_headline(order, hypothesis="strength", says=says))
     systems = list(boards[0].result.tidy()["system"])
     taken = {f"strength_{system}" for system in systems}
-    kept = [replace(r, beside={}) if r.key in taken else r for r in analysis.rows]
-    first = [r for r in kept if r.key in taken]
+    first = [replace(r, beside={}) for r in analysis.rows if r.key in taken]
+    rest = [r for r in analysis.rows if r.key not in taken]
     return replace(
         analysis,
         described=(*(r for r in analysis.described if r not in boards), *described),
         headlines=(*headlines, *analysis.headlines),
         limitations=(*limits, *analysis.limitations),
-        rows=(
-            *_rows(systems[:_SHOWN], names),
-            *first,
-            *(r for r in kept if r not in first),
-        ),
+        rows=(*_rows(systems[:_SHOWN], names), *first, *rest),
     )
 
 
@@ -366,11 +349,9 @@ def _leader_sentence(board: pd.DataFrame) -> str:
 
 def _contradictions(board: pd.DataFrame, condition: str) -> list[Limit]:
     """Pairs of systems with significant differences in opposite directions."""
-    rows = board.to_dict("records")
     turned = [
         f"{a['system']} above {b['system']}"
-        for a in rows
-        for b in rows
+        for a, b in permutations(board.to_dict("records"), 2)
         if a["worst_rank"] < b["best_rank"] and a["best_rank_points"] > b["worst_rank_points"]
     ]
     if not turned:
@@ -432,7 +413,7 @@ def _rank_scores(scores: pd.DataFrame, level: float, seed: int) -> _ScoreRanking
 
 
 def _centred_means(
-    score: NDArray[np.float64], system: pd.Series, cluster: pd.Series, level: float, seed: int,
+    score: Floats, system: pd.Series, cluster: pd.Series, level: float, seed: int,
     how: str,
 ) -> _ScoreRanking:  # fmt: skip
     """Mean scores minus the mean of the systems; questions that all answered cancel."""

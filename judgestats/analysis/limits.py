@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from judgestats.arrays import Ints
 from judgestats.data.parse import ScoreArray
 from judgestats.stats.inference.jackknife import few_questions as no_interval
 
@@ -64,11 +64,8 @@ def few_questions(n: int) -> Limit:
     >>> few_questions(1).partition(":")[0], few_questions(12).partition(":")[0]
     ('Only one question', 'Only 12 questions')
     """
-    wide = "intervals are wide"
-    text = (
-        f"Only {n} questions: {wide}, and what holds for these questions need not hold for others."
-    )
-    short = f"{n} questions: {wide}"
+    wide = f"{n} questions: intervals are wide"
+    text, short = f"Only {wide}, and what holds for these questions need not hold for others.", wide
     if n == 1:
         text = (
             "Only one question: results do not generalise to others, and there is no interval over "
@@ -106,15 +103,15 @@ def simulated_judges(judges: Iterable[object]) -> Limit | None:
     names = sorted(j for j in every if j.startswith("sim-"))
     if not names:
         return None
-    be, it = ("is", "it") if len(names) == 1 else ("are", "them")
-    return Limit(
-        f"{', '.join(names)}: simulated. The numbers show what the method finds, not how any real "
-        "judge behaves.",
-        code="simulated",
-        short="SIMULATED judges: no model was asked"
-        if len(names) == len(every)
-        else f"{', '.join(names)} {be} SIMULATED: no model was asked for {it}",
+    listed, (be, it) = ", ".join(names), ("is", "it") if len(names) == 1 else ("are", "them")
+    text = (
+        f"{listed}: simulated. The numbers show what the method finds, not how any real judge "
+        "behaves."
     )
+    short = f"{listed} {be} SIMULATED: no model was asked for {it}"
+    if len(names) == len(every):
+        short = "SIMULATED judges: no model was asked"
+    return Limit(text, code="simulated", short=short)
 
 
 def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -> list[str]:
@@ -138,9 +135,8 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
     )
     of_clusters = np.unique(array.clusters.astype(str), return_counts=True)[1]
     if of_clusters.size > 1 and (text := no_interval(of_clusters)):
-        limits.append(
-            Limit(f"No interval: {text}.", code="no_clusters", short=f"no interval: {text}")
-        )
+        short = f"no interval: {text}"
+        limits.append(Limit(f"No interval: {text}.", code="no_clusters", short=short))
     if "choices_in_request" in frame and (frame["choices_in_request"] > 1).any():
         limits.append(
             "Several replications were choices of one request; they need not be as independent as "
@@ -149,9 +145,7 @@ def common_limits(frame: pd.DataFrame, cells: pd.DataFrame, array: ScoreArray) -
     return limits
 
 
-def limits_of_conditions(
-    cells: pd.DataFrame, *, n_clusters: int, sizes: NDArray[np.int64]
-) -> list[str]:
+def limits_of_conditions(cells: pd.DataFrame, *, n_clusters: int, sizes: Ints) -> list[str]:
     """What follows from the table of conditions and the sizes of the cells.
 
     Parameters
@@ -264,7 +258,8 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
         shares = np.nan_to_num(table[f"{code}_share"].to_numpy(float))
         at = int(np.argmax(shares))
         if shares[at] > 0:
-            share, where = f"{_percent(shares[at])}%", table["condition"].iloc[at]
+            digits = ".2g" if shares[at] < 0.095 else ".0f"
+            share, where = f"{100 * shares[at]:{digits}}%", table["condition"].iloc[at]
             text = f"Up to {share} of the judgments of a condition ({where}) {end}"
             short = f"up to {share} {_WORDS.get(code, code)} ({where})"
             limits.append(Limit(text, code=code, short=short))
@@ -273,8 +268,3 @@ def lost_limits(table: pd.DataFrame, unread: str) -> list[str]:
 
 _WORDS = {"unread": "unparsed"}
 """What a screen calls a share of judgments that are in no number."""
-
-
-def _percent(share: float) -> str:
-    """Two digits, or all of a whole percentage: 0.04, 3.5, 38, 100."""
-    return f"{100 * share:.2g}" if share < 0.095 else f"{100 * share:.0f}"

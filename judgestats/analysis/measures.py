@@ -131,25 +131,20 @@ def _rubric_scores(own: pd.DataFrame, about: About, level: float) -> Iterator[Na
         return
     read = own[own["choice"].isin(_CODES)]
     points = read["weight"].fillna(0.0)
-    table = pd.DataFrame({
-        "answer": read["cluster"],
-        "met": points.where(read["choice"] == "pass", 0.0),
-        "positive": points.clip(lower=0.0),
-    }).groupby("answer", sort=False).sum()  # fmt: skip
+    met = points.where(read["choice"] == "pass", 0.0)
+    parts = pd.DataFrame({"met": met, "positive": points.clip(lower=0.0)})
+    table = parts.groupby(read["cluster"], sort=False).sum()
     table = table[table["positive"] > 0]
     if len(table) < 2:
         return
     estimate = _mean(table["met"] / table["positive"], None, level)
-    interval = estimate.interval
+    interval, share = estimate.interval, float(np.clip(estimate.estimate, 0, 1))
     if interval is not None:
         low, high = np.clip([interval.low, interval.high], 0, 1).tolist()
         interval = replace(interval, low=low, high=high)
-    score = estimate.replace(
-        name="rubric_score", label="Rubric score", interval=interval,
-        estimate=float(np.clip(estimate.estimate, 0, 1)),
-    )  # fmt: skip
-    condition = about.conditions[0]
-    yield condition_result(score.name, score.label, condition, score, role="descriptive")
+    name, label = "rubric_score", "Rubric score"
+    score = estimate.replace(name=name, label=label, interval=interval, estimate=share)
+    yield condition_result(name, label, about.conditions[0], score, role="descriptive")
 
 
 _MOST_SYSTEMS, _LEAST_CLUSTERS, _LEAST_RANKED = 30, 5, 5
@@ -160,8 +155,7 @@ _N_RESAMPLES = 499
 
 def item_values(own: pd.DataFrame) -> pd.Series:
     """Scores, or 1 and 0 for pass and fail; NaN for other verdicts."""
-    scored = own["score"].notna().any()
-    if scored:
+    if own["score"].notna().any():
         return own["score"].astype(float)
     codes, words = pd.factorize(own["choice"])
     values = np.array([*(_CODES.get(word, math.nan) for word in words), math.nan])
@@ -203,15 +197,15 @@ def system_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
         d = (table[a] - table[b]).dropna().to_numpy(float)
         if len(d) < _LEAST_CLUSTERS:
             continue
-        error = float(d.std(ddof=1) / math.sqrt(len(d)))
-        errors.append((_power_factor(len(d) - 1) * error, len(d)))
-        limit = t_quantile(1 - 0.025 / math.comb(n, 2), len(d) - 1) * error
+        error, df = float(d.std(ddof=1) / math.sqrt(len(d))), len(d) - 1
+        errors.append(((t_quantile(0.975, df) + t_quantile(0.8, df)) * error, len(d)))
+        limit = t_quantile(1 - 0.025 / math.comb(n, 2), df) * error
         separated.append(abs(float(d.mean())) > limit)
     if not errors:
         return
-    base = Measure(key="mdd", subject=subject, n=read["item_id"].nunique())
     smallest, clusters = max(errors)
-    base = replace(base, estimate=smallest, n_clusters=clusters)
+    n_items = read["item_id"].nunique()
+    base = Measure(key="mdd", subject=subject, n=n_items, estimate=smallest, n_clusters=clusters)
     yield base
     if n >= 3 and len(separated) == math.comb(n, 2):
         yield replace(base, key="separability", estimate=float(np.mean(separated)))
@@ -252,14 +246,8 @@ def _rank_correlation(labelled: pd.DataFrame, base: Measure) -> Iterator[Measure
     if len(drawn) < _N_RESAMPLES / 2:
         return
     low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
-    yield replace(
-        base, key="kendall_tau_b", estimate=tau(slice(None)), low=low, high=high,
-        n_clusters=len(judge),
-    )  # fmt: skip
-
-
-def _power_factor(df: float) -> float:
-    return t_quantile(0.975, df) + t_quantile(0.8, df)
+    whole = replace(base, key="kendall_tau_b", estimate=tau(slice(None)), n_clusters=len(judge))
+    yield replace(whole, low=low, high=high)
 
 
 def t_quantile(p: float, df: float) -> float:
@@ -282,8 +270,12 @@ def data_measures(own: pd.DataFrame, subject: Subject) -> Iterator[Measure]:
     Measure
         ``_same_replies``: every repeat has the same long reply. ``_raters``: human raters.
     """
-    if _replies_are_copies(own):
-        yield Measure(key="_same_replies", subject=subject, estimate=1.0)
+    texts = own[own["raw_text"].astype(str).str.len() >= _LONG_REPLY] if "raw_text" in own else None
+    if texts is not None:
+        each = texts.groupby(["item_id", "order"], sort=False)["raw_text"].agg(["size", "nunique"])
+        repeated = each.loc[each["size"] > 1, "nunique"]
+        if len(repeated) >= _LEAST_REPEATS and repeated.eq(1).all():
+            yield Measure(key="_same_replies", subject=subject, estimate=1.0)
     if "label" in own and own["label"].astype(str).ne("").any():
         people = sum(str(c).startswith(PERSON) for c in own)
         yield Measure(key="_raters", subject=subject, estimate=float(max(people, 1)))
@@ -326,16 +318,6 @@ def run_measures(frame: pd.DataFrame, labels: Sequence[str]) -> Iterator[Measure
         yield Measure(key="_runs", estimate=found.p_value, reason=known.note * included)
         if known.target:
             yield Measure(key="_these_runs", reason=known.text)
-
-
-def _replies_are_copies(own: pd.DataFrame) -> bool:
-    """Whether every repeat of every item has the same reply, of some length."""
-    if "raw_text" not in own:
-        return False
-    texts = own[own["raw_text"].astype(str).str.len() >= _LONG_REPLY]
-    each = texts.groupby(["item_id", "order"], sort=False)["raw_text"].agg(["size", "nunique"])
-    repeated = each[each["size"] > 1]
-    return len(repeated) >= _LEAST_REPEATS and bool(repeated["nunique"].eq(1).all())
 
 
 def slice_measures(
@@ -418,9 +400,7 @@ def with_measures(
 
 
 def measured_results(
-    results: Results,
-    frame: pd.DataFrame | None,
-    decision: decisions.DecisionOptions | None = None,
+    results: Results, frame: pd.DataFrame | None, decision: decisions.DecisionOptions | None = None
 ) -> Results:
     """Results with what verdicts rest on, and what the data certify."""
     made = () if frame is None else decisions_of(frame, decision or decisions.DecisionOptions())
@@ -540,20 +520,19 @@ def _condition_measures(
         yield from _position_of_options(own, subject)
     yield from _verdict_measures(given_verdicts(read), clusters, subject, kind, results)
     if kind == "words" and "label" in read:
-        yield from _word_accuracy(read[read["label"] != ""], clusters, subject, results)
+        labelled = read[read["label"] != ""]
+        equal = labelled["choice"].eq(labelled["label"]).groupby(labelled["item_id"], sort=False)
+        if len(equal):
+            yield _share(
+                "accuracy", equal.mean(), clusters, subject, most=int(equal.size().max()),
+                record=_record_id(results, subject, _RECORDS["accuracy"][0]),
+            )  # fmt: skip
 
 
-def _word_accuracy(
-    labelled: pd.DataFrame, clusters: pd.Series, subject: Subject, results: Results
-) -> Iterator[Measure]:
-    """Share of verdicts in words that equal the label, by item."""
-    equal = labelled["choice"].eq(labelled["label"]).groupby(labelled["item_id"], sort=False)
-    record = _estimates_of(results, subject.label).get(_RECORDS["accuracy"][0])
-    if len(equal):
-        yield _share(
-            "accuracy", equal.mean(), clusters, subject, most=int(equal.size().max()),
-            record=record.id if record is not None else "",
-        )  # fmt: skip
+def _record_id(results: Results, subject: Subject, estimand: str) -> str:
+    """Id of the record of an estimand; empty without one."""
+    record = _estimates_of(results, subject.label).get(estimand)
+    return record.id if record is not None else ""
 
 
 def given_verdicts(read: pd.DataFrame) -> pd.Series:
@@ -567,10 +546,10 @@ def _verdict_measures(
     """What is measured from how often each verdict was given, by item and order."""
     flips, repeats = _flips(given)
     if len(flips):
-        record = _estimates_of(results, subject.label).get("flip_rate")
+        record = _record_id(results, subject, "flip_rate")
         yield _share(
             "flip_rate", flips, clusters, subject, most=max(repeats - 1, 1), parts=repeats,
-            record=record.id if record is not None else "",
+            record=record,
         )  # fmt: skip
     if kind == "pairs":
         orders = given.index.unique("order").size
@@ -629,10 +608,9 @@ def _clusters(own: pd.DataFrame) -> pd.Series:
 
 def _label_measures(own: pd.DataFrame, subject: Subject, results: Results) -> Iterator[Measure]:
     """What the labelled judgments of one condition measure."""
-    if "label" not in own or not (own["score"].notna().any() or is_pass_fail(own)):
-        return
     if own["score"].notna().any():
         yield from _score_kappa(own, subject)
+    if "label" not in own or own["score"].notna().any() or not is_pass_fail(own):
         return
     verdicts, clusters = to_pass_fail(own), _clusters(own)
     read = verdicts[verdicts["choice"] != ""]
@@ -766,11 +744,8 @@ def _panel_measures(results: Results) -> Iterator[Measure]:
     """Agreement of single scores, of these judges and, where none repeats, of judges like them."""
     beside = [r for r in results.results if r.id.startswith("between_judges.")]
     own = beside[0].id if len(beside) == 1 else ""
+    panel = Subject(label=decisions.PANEL)
     for key, begun in (("icc_a_1", "judges.icca"), ("icc_a_1", own), ("icc_2_1", "judges.icc2")):
         record = results.estimate(begun)
-        if record is not None and record.estimand != key:
-            continue
-        if record is not None:
-            yield decisions.measure_of(
-                key, record, Subject(label=decisions.PANEL), "variance_ratio"
-            )
+        if record is not None and record.estimand == key:
+            yield decisions.measure_of(key, record, panel, "variance_ratio")

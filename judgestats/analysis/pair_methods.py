@@ -62,14 +62,10 @@ def method_pairs(items: Sequence[Item]) -> MethodPairs:
     """The labelled pairs of the items, with their ids."""
     table = label_table(items)
     by_id = {item.id: item for item in items}
-    names, first, second = [], [], []
-    for item_id, pair in zip(table.items, table.pairs, strict=True):
-        item = by_id[item_id]
-        responses = response_names(item)
-        names.append(pair_name(item, pair))
-        first.append(responses[pair[0]])
-        second.append(responses[pair[1]])
-    return MethodPairs(table=table, names=tuple(names), first=tuple(first), second=tuple(second))
+    judged = [(by_id[i], pair) for i, pair in zip(table.items, table.pairs, strict=True)]
+    names = tuple(pair_name(item, pair) for item, pair in judged)
+    first, second = (tuple(response_names(i)[pair[k]] for i, pair in judged) for k in (0, 1))
+    return MethodPairs(table=table, names=names, first=first, second=second)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,21 +306,15 @@ def kappa_with_people(
     labels = pairs.table.labels
     deep, wide = verdicts.shape[1], labels.shape[1]
     result = cohen_kappa(
-        np.repeat(verdicts, wide, axis=1).ravel(),
-        np.tile(labels, (1, deep)).ravel(),
-        cluster=np.repeat(pairs.table.clusters, deep * wide),
-        categories=list(_OUTCOMES),
+        np.repeat(verdicts, wide, axis=1).ravel(), np.tile(labels, (1, deep)).ravel(),
+        cluster=np.repeat(pairs.table.clusters, deep * wide), categories=list(_OUTCOMES),
         level=level,
-    )
+    )  # fmt: skip
     verdict_counts, human = _counts(verdicts), _counts(labels)
     present = (verdict_counts.sum(axis=1) > 0) & (human.sum(axis=1) > 0)
-    result = result.replace(
-        sample=Sample(
-            n_items=int(present.sum()),
-            n_clusters=len(set(pairs.table.clusters[present])),
-            n_replications=deep,
-        )
-    )
+    n, n_clusters = int(present.sum()), len(set(pairs.table.clusters[present]))
+    sample = Sample(n_items=n, n_clusters=n_clusters, n_replications=deep)
+    result = result.replace(sample=sample)
     if not n_permutations or math.isnan(result.estimate):
         return result
     null = relation_null(
@@ -347,11 +337,9 @@ def people_ceiling(pairs: MethodPairs, *, level: float) -> Estimate | None:
 def reference_results(pairs: MethodPairs, declared: AnalysisPlan) -> list[NamedResult]:
     """What a score is read against: people against one another, always-tie, and random verdicts."""
     results = []
-    ceiling = people_ceiling(pairs, level=declared.level)
-    if ceiling is not None:
-        results.append(
-            NamedResult("alignment.people", "People against one another", "secondary", ceiling)
-        )
+    if ceiling := people_ceiling(pairs, level=declared.level):
+        title = "People against one another"
+        results.append(NamedResult("alignment.people", title, "secondary", ceiling))
     for name, credit in baselines(pairs).items():
         score = mean_share(
             credit, cluster=pairs.table.clusters, level=declared.level, name="alignment_score",

@@ -14,12 +14,12 @@ from judgestats.analysis import probe_tests
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, planned
 from judgestats.analysis.limits import Limit, common_limits
+from judgestats.analysis.probe_tests import ProbedJudge
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import ScoreConditions, declared_conditions
 from judgestats.analysis.selections import condition_row, selection_limits
 from judgestats.analysis.supplements import Rows
 from judgestats.data.columns import Condition
-from judgestats.data.parse import ScoreArray
 from judgestats.errors import InputError
 from judgestats.items.records import Item
 from judgestats.protocols.base import Scale
@@ -44,7 +44,7 @@ _CUT = 1000
 
 
 def _card_counts(
-    claims: Mapping[str, Sequence[Headline]], judges: Sequence[probe_tests.ProbedJudge]
+    claims: Mapping[str, Sequence[Headline]], judges: Sequence[ProbedJudge]
 ) -> list[NamedResult]:
     """Of each judge: how many changes move it, are shown not to, and how many it should notice.
 
@@ -78,17 +78,11 @@ def _sort_by_claims(probes: Sequence[Probe], headlines: Sequence[Headline]) -> l
 
 
 def _row(probe: Probe, where: Sequence[str]) -> Row:
-    estimand = probe_tests.quantity_of(probe)
+    estimand, is_control = probe_tests.quantity_of(probe), probe.kind == "control"
     kind = {"attack": "Attack: ", "control": "Control: "}.get(probe.kind, "")
-    name = f"{kind}{probe.name}"
-    return results_row(
-        f"{'right' if probe.kind == 'control' else 'fair'}_{probe.name}",
-        f"{name[0].upper()}{name[1:]}",
-        probe.name,
-        estimand,
-        f"instrument.{probe.name}.{{}}/{estimand}",
-        where,
-    )
+    ask, key = f"{kind}{probe.name}", f"{'right' if is_control else 'fair'}_{probe.name}"
+    ids = f"instrument.{probe.name}.{{}}/{estimand}"
+    return results_row(key, f"{ask[0].upper()}{ask[1:]}", probe.name, estimand, ids, where)
 
 
 def _effect_drawing(
@@ -110,20 +104,18 @@ def _effect_drawing(
     rows = tuple(
         f"{probe_tests.identity(p, w)}/{probe_tests.quantity_of(p)}" for p in changes for w in where
     )
+    ends = "with 95% intervals over questions."
     if len(rows) < _FEWEST_DRAWN:
-        caption = (
-            "Mean score of the answers as they are and changed, with 95% intervals over questions."
-        )
+        caption = f"Mean score of the answers as they are and changed, {ends}"
         return Drawing(kind="dots", estimands=("mean",), caption=caption)
     what = "changes that should not matter add"
     if len(changes) == 1:  # its rows are judges
         what = f"the change {changes[0].name} adds, which should not matter"
-    caption = f"What {what} (0: nothing), with 95% intervals over questions."
-    return Drawing(kind="dots", rows=rows, caption=caption)
+    return Drawing(kind="dots", rows=rows, caption=f"What {what} (0: nothing), {ends}")
 
 
 def _worst_cases(
-    judges: Sequence[probe_tests.ProbedJudge],
+    judges: Sequence[ProbedJudge],
     headlines: Sequence[Headline],
     items: Sequence[Item],
     *,
@@ -147,31 +139,27 @@ def _worst_cases(
 
 
 def _largest(
-    judge: probe_tests.ProbedJudge, probe: Probe, texts: Mapping[str, tuple[str, str]]
+    judge: ProbedJudge, probe: Probe, texts: Mapping[str, tuple[str, str]]
 ) -> list[dict[str, object]]:
     sides = judge.paired_values(probe)
     if sides is None:
         return []
     before, after = (pd.DataFrame(x).mean(axis=1) for x in (sides.before, sides.after))
+    change = after - before
+    size = change if change.mean() >= 0 else -change
     if probe.kind == "scale":  # points of two scales say nothing: places in the order do
         change = after.rank(pct=True) - before.rank(pct=True)
         size = change.abs()
-    else:
-        change = after - before
-        size = change if change.mean() >= 0 else -change
     table = pd.DataFrame({"before": before, "after": after, "moved": change})
-    worst = size.sort_values(ascending=False, kind="stable").index[:_WORST]
+    worst = size.sort_values(ascending=False, kind="stable").iloc[:_WORST]
     out: list[dict[str, object]] = []
-    for place in worst:
+    for place in worst.index[worst > 0]:
         name = sides.names[place]
-        if not float(size[place]) > 0:
-            continue
         question, answer = texts.get(name, ("", ""))
         row = {k: float(v) for k, v in table.loc[place].items() if not math.isnan(v)}
-        out.append(
-            {"judge": judge.where, "probe": probe.name, "item_id": name, **row}
-            | ({"question": question[:_CUT], "answer": answer[:_CUT]} if texts else {})
-        )
+        named = {"judge": judge.where, "probe": probe.name, "item_id": name, **row}
+        shown = {"question": question[:_CUT], "answer": answer[:_CUT]} if texts else {}
+        out.append({**named, **shown})
     return out
 
 
@@ -281,9 +269,14 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     claims = probe_tests.claims_by_judge(tests, families, judges)
     headlines = probe_tests.probe_headlines(claims)
     shown = _sort_by_claims(probes, headlines)
-    scored, array = _score_conditions(frame, declared)
+    own = frame[frame["factor_probe"].map(probe_tests.requested_output).eq("scores")]
+    own = own[~own["factor_probe"].map(probe_tests.on_another_scale)]
+    scored, array = (None, None) if own.empty else declared_conditions(own, declared)
     where = [j.where for j in judges]
     table = _table(frame, scored)
+    limits = selection_limits(frame, table)
+    if scored and array:
+        limits = common_limits(frame, scored.table, array)
     return Analysis(
         experiment="probe",
         question=declared.question,
@@ -295,14 +288,7 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
             *_card_counts(claims, judges),
             *(scored.results if scored else ()),
         ),
-        limitations=(
-            *(
-                common_limits(frame, scored.table, array)
-                if scored and array
-                else selection_limits(frame, table)
-            ),
-            *_left_out(judges, probes, items),
-        ),
+        limitations=(*limits, *_left_out(judges, probes, items)),
         drawing=_effect_drawing(where, shown, headlines),
         rows=(
             *(
@@ -318,17 +304,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item
     )
 
 
-def _score_conditions(
-    frame: pd.DataFrame, declared: AnalysisPlan
-) -> tuple[ScoreConditions | None, ScoreArray | None]:
-    """The conditions that ask for scores, described; none where only comparisons are asked."""
-    own = frame[frame["factor_probe"].map(probe_tests.requested_output).eq("scores")]
-    own = own[~own["factor_probe"].map(probe_tests.on_another_scale)]
-    if own.empty:
-        return None, None
-    return declared_conditions(own, declared)
-
-
 def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
     """A row per condition: of scores with what describes them, of comparisons counts."""
     by_name = {} if scored is None else {r["condition"]: r for r in scored.table.to_dict("records")}
@@ -342,7 +317,7 @@ def _table(frame: pd.DataFrame, scored: ScoreConditions | None) -> pd.DataFrame:
 
 
 def _left_out(
-    judges: Sequence[probe_tests.ProbedJudge], probes: Sequence[Probe], items: Sequence[Item]
+    judges: Sequence[ProbedJudge], probes: Sequence[Probe], items: Sequence[Item]
 ) -> list[str]:
     """Probes that could not be built of some answers, or of any, and what they need."""
     if not judges:
@@ -364,9 +339,8 @@ def _left_out(
     some = [
         f"{p.name} ({whole - n} of {whole})"
         for p, n in most.items()
-        if p.kind == "fair"
-        and p.measured == "shift"
-        and 0 < n < (whole := len(judges[0].names[p.asks]))
+        for whole in [len(judges[0].names[p.asks])]
+        if p.kind == "fair" and p.measured == "shift" and 0 < n < whole
     ]
     if some:
         limits.append(f"What a probe leaves as it is was left out: {', '.join(some)}.")

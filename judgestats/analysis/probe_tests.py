@@ -20,13 +20,14 @@ from judgestats.data.columns import heat
 from judgestats.data.parse import both_orders, scores_of
 from judgestats.items import Item, label_table
 from judgestats.protocols import Scale, pair_name, probes
-from judgestats.protocols.probes import ORIGINAL, PAIRS, Kind, Probe
+from judgestats.protocols.probes import ORIGINAL, PAIRS, Asks, Kind, Probe
 from judgestats.protocols.probes.base import REVERSED, WORDS
 from judgestats.protocols.probes.protocols import SCALE_WORDS
 from judgestats.results import About, Headline
 from judgestats.results.records import Role
 from judgestats.stats.agreement.preference import equivalence_of_effects, preference_effects
 from judgestats.stats.inference import Estimate, TestResult, multiplicity
+from judgestats.stats.inference.multiplicity import Family
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +83,8 @@ class ProbedJudge:
 
     where: str
     judge: str
-    names: Mapping[probes.Asks, tuple[str, ...]]
-    cluster: Mapping[probes.Asks, Objects]
+    names: Mapping[Asks, tuple[str, ...]]
+    cluster: Mapping[Asks, Objects]
     scores: Mapping[str, Floats] = field(default_factory=dict)
     verdicts: Mapping[str, tuple[Objects, Objects]] = field(default_factory=dict)
     turned: Rotations | None = None
@@ -91,13 +92,13 @@ class ProbedJudge:
     conditions: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
 
-    def probe_count(self, probe: probes.Probe) -> int:
+    def probe_count(self, probe: Probe) -> int:
         """Of how many things a probe could be built."""
         if probe.measured == "own answers":
             return 0 if self.labelled is None else int(np.sum(self.labelled.own != 0))
         return self.counts.get(probe.changed.name, 0)
 
-    def paired_values(self, probe: probes.Probe) -> PairedValues | None:
+    def paired_values(self, probe: Probe) -> PairedValues | None:
         """What a probe of shifts and places compares; None if nothing was read."""
         if not self.probe_count(probe) or probe.measured == "own answers":
             return None
@@ -111,16 +112,13 @@ class ProbedJudge:
             return None
         return self._paired(probe.asks, values[probe.baseline], values[probe.changed.name])
 
-    def _paired(self, asks: probes.Asks, before: Floats, after: Floats) -> PairedValues | None:
+    def _paired(self, asks: Asks, before: Floats, after: Floats) -> PairedValues | None:
         used = np.all([np.any(~np.isnan(x), axis=1) for x in (before, after)], axis=0)
         if used.sum() < 2:
             return None
-        return PairedValues(
-            names=tuple(np.array(self.names[asks], dtype=object)[used]),
-            before=before[used],
-            after=after[used],
-            cluster=self.cluster[asks][used],
-        )
+        names = tuple(np.array(self.names[asks], dtype=object)[used])
+        own = self.cluster[asks][used]
+        return PairedValues(names=names, before=before[used], after=after[used], cluster=own)
 
     def preferences(self) -> dict[str, Floats]:
         """The share for the earlier answer over both orders, which weigh alike."""
@@ -146,15 +144,12 @@ class ProbedJudge:
         )  # fmt: skip
         if len(table) < 2:
             return None
-        return PairedValues(
-            names=tuple(map(str, table.index)),
-            before=table["even"].to_numpy(float)[:, None],
-            after=table["share"].to_numpy(float)[:, None],
-            cluster=table["cluster"].to_numpy(object),
-        )
+        before, after = (table[c].to_numpy(float)[:, None] for c in ("even", "share"))
+        names, cluster = tuple(map(str, table.index)), table["cluster"].to_numpy(object)
+        return PairedValues(names=names, before=before, after=after, cluster=cluster)
 
 
-def requested_output(variant: str) -> probes.Asks:
+def requested_output(variant: str) -> Asks:
     """The form of the requested output under a variant.
 
     Examples
@@ -215,9 +210,9 @@ def probed_judges(
     """
     given = {k.removeprefix("own."): v for k, v in declared.options.items() if k.startswith("own.")}
     own = own_authors(frame, items, given)
-    names: dict[probes.Asks, tuple[str, ...]] = {}
-    cluster: dict[probes.Asks, Objects] = {}
-    of: tuple[tuple[probes.Asks, str], ...] = (
+    names: dict[Asks, tuple[str, ...]] = {}
+    cluster: dict[Asks, Objects] = {}
+    of: tuple[tuple[Asks, str], ...] = (
         ("scores", probes.ORIGINAL), ("pairs", probes.PAIRS), ("options", probes.OPTIONS),
     )  # fmt: skip
     for asks, plain in of:
@@ -251,7 +246,7 @@ def probed_judges(
 
 
 def _reply_examples(
-    parts: Mapping[str, pd.DataFrame], names: Mapping[probes.Asks, Sequence[str]]
+    parts: Mapping[str, pd.DataFrame], names: Mapping[Asks, Sequence[str]]
 ) -> dict[str, Any]:
     replies: dict[str, Any] = {"scores": {}, "verdicts": {}}
     for variant, part in parts.items():
@@ -280,12 +275,8 @@ def _pair_attributes(
         by_item[pair_name(item, pair)] = (float(share), ratio, (a.author, b.author))
     if not by_item or not all(name in by_item for name in pairs) or not pairs:
         return None
-    listed = [by_item[name] for name in pairs]
-    return (
-        np.array([share for share, _, _ in listed]),
-        np.array([ratio for _, ratio, _ in listed]),
-        np.array([authors for _, _, authors in listed], dtype=object),
-    )
+    human, ratios, authors = zip(*(by_item[name] for name in pairs), strict=True)
+    return np.array(human), np.array(ratios), np.array(authors, dtype=object)
 
 
 def _labelled(reference: tuple[Floats, Floats, Objects] | None, author: str) -> Labelled | None:
@@ -351,13 +342,9 @@ def tests_of_probes(
     probes : sequence of Probe
     declared : AnalysisPlan
     """
-    tests = {
-        (probe, judge.where): _test(judge, probe, declared)
-        for kind in _KINDS
-        for probe in probes
-        if probe.kind == kind
-        for judge in judges
-    }
+    kinds = list(_KINDS)
+    ordered = sorted((p for p in probes if p.kind in kinds), key=lambda p: kinds.index(p.kind))
+    tests = {(p, judge.where): _test(judge, p, declared) for p in ordered for judge in judges}
     return {key: test for key, test in tests.items() if test is not None}
 
 
@@ -404,33 +391,26 @@ def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | Non
     )  # fmt: skip
     whole, margin = effects["own"], declared.margins["verdicts"]
     [row], [small] = whole.rows, equivalence_of_effects(whole, margin=margin).rows
+    added = Estimate(
+        name="preference_shift", label="Added to its own answer", estimate=row.estimate,
+        interval=row.interval, sample=whole.sample, reason=row.reason,
+    )  # fmt: skip
+    n_own = int((labelled.own != 0).sum())
     return TestResult(
         name="own_effect",
         method="Least squares on the preference, human preference and length held constant",
-        statistic=row.statistic,
-        statistic_name="t",
-        df={"df": row.df},
-        p_value=row.p_value,
+        statistic=row.statistic, statistic_name="t", df={"df": row.df}, p_value=row.p_value,
         null_hypothesis="being its own adds nothing",
         alternative="it adds or takes",
         why="own answers may be better: human preference on the same pairs is held constant",
-        sample=whole.sample,
-        reason=row.reason,
-        effects=(
-            Estimate(
-                name="preference_shift", label="Added to its own answer", estimate=row.estimate,
-                interval=row.interval, sample=whole.sample, reason=row.reason,
-            ),
-        ),
-        details={
-            "p_small": small.p_value, "margin": margin, "n_own": int((labelled.own != 0).sum()),
-        },
+        sample=whole.sample, reason=row.reason, effects=(added,),
+        details={"p_small": small.p_value, "margin": margin, "n_own": n_own},
     )  # fmt: skip
 
 
 def families_of(
     tests: Tests, judges: Sequence[ProbedJudge], declared: AnalysisPlan
-) -> dict[str, multiplicity.Family]:
+) -> dict[str, Family]:
     """The tests of each kind as a family, those of all kinds adjusted as one.
 
     Shifts by Westfall and Young's step-down procedure (`signed_step_down`), the other tests by
@@ -488,17 +468,14 @@ def families_of(
 
 
 def named_tests(
-    tests: Tests, families: Mapping[str, multiplicity.Family], judges: Sequence[ProbedJudge]
+    tests: Tests, families: Mapping[str, Family], judges: Sequence[ProbedJudge]
 ) -> list[NamedResult]:
     """The tests of every kind, the family of a kind behind them."""
     of = {judge.where: judge for judge in judges}
     results: list[NamedResult] = []
     for kind, (hypothesis, title) in _KINDS.items():
-        results += [
-            _named_test(probe, of[where], "primary", test, hypothesis)
-            for (probe, where), test in tests.items()
-            if probe.kind == kind
-        ]
+        own = ((p, of[where], test) for (p, where), test in tests.items() if p.kind == kind)
+        results += [_named_test(p, judge, "primary", test, hypothesis) for p, judge, test in own]
         if hypothesis in families:
             named = f"{title}, adjusted"
             results.append(NamedResult(hypothesis, named, "primary", families[hypothesis]))
@@ -516,9 +493,7 @@ def _named_test(
 
 
 def claims_by_judge(
-    tests: Tests,
-    families: Mapping[str, multiplicity.Family],
-    judges: Sequence[ProbedJudge],
+    tests: Tests, families: Mapping[str, Family], judges: Sequence[ProbedJudge]
 ) -> dict[str, list[Headline]]:
     """Of each judge and probe: it moves the judge, is shown not to, or is left open.
 
@@ -569,25 +544,19 @@ def claims_by_judge(
 
 def probe_headlines(claims: Mapping[str, Sequence[Headline]]) -> tuple[Headline, ...]:
     """The headlines of all judges: what moves them, what succeeds, what they see."""
-    return tuple(
-        h
-        for hypothesis, _ in _KINDS.values()
-        for own in claims.values()
-        for h in own
-        if h.hypothesis == hypothesis
-    )
+    every = [h for own in claims.values() for h in own]
+    return tuple(h for kind, _ in _KINDS.values() for h in every if h.hypothesis == kind)
 
 
 def _headline(
     test: TestResult,
-    families: Mapping[str, multiplicity.Family],
+    families: Mapping[str, Family],
     judge: ProbedJudge,
     probe: Probe,
     p_small: float,
 ) -> Headline:
-    own, label, hypothesis = (
-        identity(probe, judge.where), _label(probe, judge.where), _KINDS[probe.kind][0]
-    )  # fmt: skip
+    own, label = identity(probe, judge.where), _label(probe, judge.where)
+    hypothesis = _KINDS[probe.kind][0]
     family = families[hypothesis]
     p, size = family.p_adjusted[label], 1.0
     if probe.kind == "attack":
@@ -631,12 +600,11 @@ def described_results(
             title = f"Verdicts changed beyond repetition, {probe.name}"
             results += named_results(judge.where, "secondary", (f"flips.{probe.name}", title, test))
     results += _levels(judges, probes, declared)
-    for probe in probes:
-        for judge in judges:
-            if probe.kind == "reference" and judge.paired_values(probe) is not None:
-                test_of = _test(judge, probe, declared)
-                if test_of is not None:
-                    results.append(_named_test(probe, judge, "descriptive", test_of, "reference"))
+    references = [(p, judge) for p in probes if p.kind == "reference" for judge in judges]
+    for probe, judge in references:
+        test_of = _test(judge, probe, declared) if judge.paired_values(probe) else None
+        if test_of is not None:
+            results.append(_named_test(probe, judge, "descriptive", test_of, "reference"))
     return results
 
 

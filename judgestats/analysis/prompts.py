@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.coefficients import declared_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, claim_headline, planned
 from judgestats.analysis.limits import Limit, common_limits
 from judgestats.analysis.records import Analysis, NamedResult, named_results
 from judgestats.analysis.scores import declared_conditions
+from judgestats.arrays import Objects
 from judgestats.data.columns import Condition, heat
 from judgestats.data.parse import scores_of
 from judgestats.results import About, Drawing, Headline, Row
@@ -38,7 +38,7 @@ _PARTS = {
 
 
 def _crossed_results(
-    frame: pd.DataFrame, items: Sequence[str], cluster: NDArray[np.object_], declared: AnalysisPlan
+    frame: pd.DataFrame, items: Sequence[str], cluster: Objects, declared: AnalysisPlan
 ) -> list[NamedResult]:
     """The model of each temperature at which several judges were asked in the same wordings."""
     results = []
@@ -52,17 +52,17 @@ def _crossed_results(
             continue
         tables = [[scores_of(own[w], items) for w in wordings[0]] for own in parts.values()]
         depth = max(t.shape[1] for row in tables for t in row)
-        scores = np.stack([np.stack([_padded(t, depth) for t in row], 1) for row in tables], 1)
+        padded = (
+            [np.pad(t, ((0, 0), (0, depth - t.shape[1])), constant_values=np.nan) for t in row]
+            for row in tables
+        )
+        scores = np.stack([np.stack(row, 1) for row in padded], 1)
         where = heat(float(str(temperature)))
         components = crossed_components(scores, cluster=cluster, level=declared.level)
         row = ("crossed", "Answers, judges, wordings and repeats", components)
         about = About(stratum=where, varied="wording")
         results += named_results(where, "secondary", row, about=about)
     return results
-
-
-def _padded(table: NDArray[np.float64], depth: int) -> NDArray[np.float64]:
-    return np.pad(table, ((0, 0), (0, depth - table.shape[1])), constant_values=np.nan)
 
 
 def _crossed_shares(results: Sequence[NamedResult]) -> dict[str, str]:
@@ -99,17 +99,13 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> Anal
     """The plan, as it is written to the run before the first call."""
     declared = planned(
         "prompts", parameters,
-        Hypothesis(
-            "wording", "Do scores vary more over wordings than over repeats?",
+        Hypothesis("wording", "Do scores vary more over wordings than over repeats?",
             "permutation test: the scores of an answer exchanged over wordings; the share of the "
             "variance due to wording, intervals over questions",
-            "judges and temperatures", "primary",
-        ),
-        Hypothesis(
-            "level", "Which wordings are stricter?",
+            "judges and temperatures", "primary"),
+        Hypothesis("level", "Which wordings are stricter?",
             "mean score of each wording minus the first one's, paired by answer",
-            "wordings of a judge",
-        ),
+            "wordings of a judge"),
         CROSSED,
         blocks="The answer, or the pair in one order, is the block: every wording judges the same.",
         missing="A judgment that could not be read is left out; the rates are reported.",
@@ -134,7 +130,9 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     """
     pairs = declared.options.get("asks") == "pairs"
     if pairs:
-        frame = _as_numbers(frame)
+        value = {"a": 1.0, "tie": 0.5, "b": 0.0}
+        shown = frame["item_id"].astype(str) + " " + frame["order"].astype(str)
+        frame = frame.assign(score=frame["choice"].map(value).astype(float), item_id=shown)
     once = frame.drop_duplicates("item_id")
     items, cluster = list(once["item_id"]), once["cluster"].to_numpy(object)
     tests: dict[str, TestResult] = {}
@@ -188,15 +186,6 @@ def analyse(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     )
 
 
-def _as_numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts on pairs as numbers, a thing judged for each pair and order: 1 for the earlier."""
-    value = {"a": 1.0, "tie": 0.5, "b": 0.0}
-    return frame.assign(
-        score=frame["choice"].map(value).astype(float),
-        item_id=frame["item_id"].astype(str) + " " + frame["order"].astype(str),
-    )
-
-
 def _rows(where: Sequence[str], beside: Mapping[str, str], *, pairs: bool) -> tuple[Row, ...]:
     def row(key: str, **more: Any) -> Row:
         return declared_row(key, where, ids=f"wording.{{}}/{key}", **more)
@@ -216,17 +205,13 @@ def _negative_share_limits(tests: Mapping[str, TestResult]) -> list[Limit]:
         for share in test.effects
         if share.name == "wording_share" and share.interval and share.interval.high < 0
     ]
-    if not below:
-        return []
-    return [
-        Limit(
-            f"The share of wording is below 0 ({', '.join(below)}), which no true share is. Scores "
-            "varied less over wordings than over repeats. This happens by chance if the wording "
-            "has no effect. Shares are not cut at 0, so they are unbiased.",
-            code="below_nothing",
-            short="a share below 0 means: no effect of the wording",
-        )
-    ]
+    text = (
+        f"The share of wording is below 0 ({', '.join(below)}), which no true share is. Scores "
+        "varied less over wordings than over repeats. This happens by chance if the wording "
+        "has no effect. Shares are not cut at 0, so they are unbiased."
+    )
+    short = "a share below 0 means: no effect of the wording"
+    return [Limit(text, code="below_nothing", short=short)] if below else []
 
 
 def _headline(where: str, test: TestResult, family: Family, about: About) -> Headline:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from judgestats.analysis.conversion import NamedResult, records_of, table_record
+from judgestats.analysis.conversion import Found, NamedResult, records_of, table_record
 from judgestats.analysis.limits import Limit
 from judgestats.errors import InputError
 from judgestats.files.text import format_number
@@ -44,6 +44,7 @@ from judgestats.stats.inference.result import Result
 
 __all__ = [
     "Analysis",
+    "Found",
     "NamedResult",
     "sort_by_role",
     "condition_result",
@@ -246,14 +247,17 @@ def results_of(analysis: Analysis) -> Results:
         if isinstance(one.result, adjusting.Family):
             records, family = _adjusted(one, one.result, records, ids)
             families.append(family)
+    names = {record.id for record in records}
     found = _shorten_names(Results(
         experiment=analysis.experiment,
         question=analysis.question,
         results=(*_table(analysis.conditions), *records),  # type: ignore[arg-type]
         families=tuple(families),
-        headlines=tuple(_sized(analysis.headlines, {record.id for record in records})),
+        headlines=tuple(
+            h if h.size in names else replace(h, size="") for h in analysis.headlines
+        ),
         conditions=analysis.condition_records or tuple(conditions_of(analysis.conditions)),
-        rows=tuple(_rows(analysis.rows, {record.id for record in records})),
+        rows=tuple(_rows(analysis.rows, names)),
         limitations=tuple(_limitation(text) for text in analysis.limitations),
         drawing=analysis.drawing,
         measures=analysis.measures,
@@ -269,30 +273,26 @@ def results_of(analysis: Analysis) -> Results:
 def _shorten_names(results: Results) -> Results:
     """With limitations that call conditions as the screen and the page do."""
     names = short_names(results)
-    notes = []
-    for note in results.limitations:
-        values = {
-            k: with_names(str(v), names) if k == "short" else v for k, v in note.values.items()
-        }
-        notes.append(replace(note, message=with_names(note.message, names), values=values))
-    return replace(results, limitations=tuple(notes))
+
+    def shorten(note: Note) -> Note:
+        texts = {k: with_names(str(v), names) for k, v in note.values.items() if k == "short"}
+        message = with_names(note.message, names)
+        return replace(note, message=message, values={**note.values, **texts})
+
+    return replace(results, limitations=tuple(map(shorten, results.limitations)))
 
 
 def _drop_missing_limits(results: Results) -> dict[str, dict[str, float]]:
     """The metrics, without the ends of intervals that are not estimable."""
-    bounded = {
-        name.removeprefix("ci/").rpartition(".")[0]
-        for metrics in results.condition_metrics.values()
-        for name in metrics
-        if name.startswith("ci/")
-    }
-    lost = {name: not_estimable(results, name) for name in bounded}
+
+    def quantity(name: str) -> str:
+        return name.removeprefix("ci/").rpartition(".")[0] if name.startswith("ci/") else ""
+
+    every = {quantity(name) for own in results.condition_metrics.values() for name in own} - {""}
+    lost = {name: not_estimable(results, name) for name in every}
     return {
         condition: {
-            name: math.nan
-            if name.startswith("ci/")
-            and condition in lost[name.removeprefix("ci/").rpartition(".")[0]]
-            else value
+            name: math.nan if condition in lost.get(quantity(name), ()) else value
             for name, value in metrics.items()
         }
         for condition, metrics in results.condition_metrics.items()
@@ -304,15 +304,12 @@ def _numbers(metrics: Mapping[str, float]) -> dict[str, float]:
 
 
 def _adjusted(
-    named: NamedResult,
-    family: adjusting.Family,
-    records: Sequence[Record],
-    ids: Mapping[int, str],
+    named: NamedResult, family: adjusting.Family, records: Sequence[Record], ids: Mapping[int, str]
 ) -> tuple[list[Record], Family]:
     """The records with those of a family adjusted; tests that stand nowhere else are added."""
     out = list(records)
     at = {record.id: i for i, record in enumerate(out)}
-    members = []
+    members: list[Test] = []
     for label, test in family.tests.items():
         test_id = ids.get(id(test))
         if test_id is None:
@@ -327,22 +324,14 @@ def _adjusted(
                 f"analysis: {test_id} belongs to the families {named.id} and "
                 f"{getattr(record, 'family', '')}. A test is adjusted once: name it in one family."
             )
-        out[at[test_id]] = replace(
-            record,
-            family=named.id,
-            p_adjusted=float(family.p_adjusted[label]),
-            p_bound=family.p_bound.get(label, False),
-        )
-        members.append(test_id)
-    tests = [out[at[i]] for i in members]
+        p, bound = float(family.p_adjusted[label]), family.p_bound.get(label, False)
+        record = replace(record, family=named.id, p_adjusted=p, p_bound=bound)
+        out[at[test_id]] = record
+        members.append(record)
     return out, _family(
-        named.id,
-        hypothesis=named.answers,
-        label=family.name,
-        method=family.adjust,
-        tests=[t for t in tests if isinstance(t, Test)],
-        smallest=family.smallest,
-    )
+        named.id, hypothesis=named.answers, label=family.name, method=family.adjust,
+        tests=members, smallest=family.smallest,
+    )  # fmt: skip
 
 
 def _set_families(records: Sequence[Record]) -> Iterable[Family]:
@@ -352,13 +341,11 @@ def _set_families(records: Sequence[Record]) -> Iterable[Family]:
         if not isinstance(whole, ResultSet) or not whole.family:
             continue
         rows = [by_id[i] for i in whole.members]
+        label, method = (str(whole.details.get(name, "")) for name in ("family", "adjust"))
         yield _family(
-            whole.family,
-            hypothesis=whole.hypothesis,
-            label=str(whole.details.get("family", "")),
-            method=str(whole.details.get("adjust", "")),
+            whole.family, hypothesis=whole.hypothesis, label=label, method=method,
             tests=[r for r in rows if isinstance(r, Comparison)],
-        )
+        )  # fmt: skip
 
 
 def _family(
@@ -373,14 +360,10 @@ def _family(
     defined = [t for t in tests if not math.isnan(t.p)]
     least = smallest_adjusted([t.p_floor for t in defined], method=method)
     return Family(
-        id=family_id,
-        hypothesis=hypothesis,
-        label=label,
-        method=method,
-        members=tuple(t.id for t in tests),
-        n_undefined=len(tests) - len(defined),
+        id=family_id, hypothesis=hypothesis, label=label, method=method,
+        members=tuple(t.id for t in tests), n_undefined=len(tests) - len(defined),
         smallest_p=max(least, smallest),  # NaN stays
-    )
+    )  # fmt: skip
 
 
 def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:
@@ -420,12 +403,6 @@ def _rows(declared: Sequence[Row], names: set[str]) -> Iterable[Row]:
         if cells:
             beside = {words: i for words, i in row.beside.items() if i in names}
             yield replace(row, cells=cells, beside=beside)
-
-
-def _sized(headlines: Sequence[Headline], names: set[str]) -> Iterable[Headline]:
-    """The headlines; one whose size could not be computed names none."""
-    for headline in headlines:
-        yield headline if headline.size in names else replace(headline, size="")
 
 
 def _limitation(text: str) -> Note:
@@ -474,13 +451,9 @@ def conditions_of(
         }
         if "n" in row and _is_count(row["n"]):
             counts = {"asked": int(row["n"]), **counts}
-        yield Condition(
-            label=str(row["condition"]),
-            judge=str(row.get("judge", "")),
-            factors=factors,
-            counts=counts,
-            derived=judged is not None and str(row["condition"]) not in judged,
-        )
+        label, judge = str(row["condition"]), str(row.get("judge", ""))
+        derived = judged is not None and label not in judged
+        yield Condition(label=label, judge=judge, factors=factors, counts=counts, derived=derived)
 
 
 def _level(value: Any) -> str | float | None:

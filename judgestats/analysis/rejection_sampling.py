@@ -16,12 +16,13 @@ import pandas as pd
 from judgestats.analysis import families, selections
 from judgestats.analysis.audit_answer import audit_headlines
 from judgestats.analysis.coefficients import (
-    condition_metrics,
     contrast_drawing,
     declared_row,
+    metrics_of_conditions,
     ranked,
     results_row,
 )
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
 from judgestats.analysis.records import Analysis, NamedResult, named_results, sort_by_role
 from judgestats.arrays import Floats
@@ -47,32 +48,28 @@ _METRICS = {
 }
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     ties = str(parameters["equal_points"])
     several = len(conditions) > len({(c.judge, c.temperature) for c in conditions})
-    compared = families.Hypothesis(
+    compared = Hypothesis(
         "crowd", "Does one strategy choose the best candidate more often than another?",
         "McNemar's exact tests of all pairs of strategies on the same questions, clusters kept "
         "together", _FAMILY, "primary",
     )  # fmt: skip
     return families.planned(
         "rejection_sampling", parameters,
-        families.Hypothesis(
-            "best", "How often is the chosen candidate the one that labels prefer?",
+        Hypothesis("best", "How often is the chosen candidate the one that labels prefer?",
             "share of questions, interval over clusters, next to a candidate drawn at random",
-            "none: estimates with intervals", "primary",
-        ),
-        families.Hypothesis(
+            "none: estimates with intervals", "primary"),
+        Hypothesis(
             "gain", "How much more of its labelled comparisons does the chosen candidate win than "
             "a candidate drawn at random?",
             "mean difference, paired by question, interval over clusters", _FAMILY, "primary",
         ),
         *((compared,) if several else ()),
-        families.Hypothesis(
-            "circles", "How often do three candidates beat one another in a circle?",
-            "share of circular triads, interval over questions; 1/4 for random verdicts",
-        ),
+        Hypothesis("circles", "How often do three candidates beat one another in a circle?",
+            "share of circular triads, interval over questions; 1/4 for random verdicts"),
         families.published(
             "Table 3, as printed: models trained on the chosen responses",
             "What did the replicated study print?",
@@ -99,7 +96,7 @@ _LIMITS = (
 
 def analyse(
     frame: pd.DataFrame,
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
     *,
     items: Sequence[Item],
     pipelines: pd.DataFrame | None = None,
@@ -131,11 +128,10 @@ def analyse(
     results: list[NamedResult] = []
     gains: dict[str, Comparisons] = {}
     files: dict[str, str] = {}
+    rule = declared.options["equal_points"]
     for condition, asked in frame.groupby("condition", sort=False):
         name = str(condition)
-        selected = choose(
-            name, asked, items, rule=declared.options["equal_points"], seed=declared.seed
-        )
+        selected = choose(name, asked, items, rule=rule, seed=declared.seed)
         row = selections.condition_row(name, asked)
         results += _describe(name, row, asked, selected, items, shares, declared)
         gain = _gain(row, selected, items, shares, declared)
@@ -190,7 +186,7 @@ def analyse(
         results=tuple(sort_by_role(results)),
         limitations=(*selections.selection_limits(frame, table), *_LIMITS),
         rows=rows_shown,
-        condition_metrics={str(r["condition"]): condition_metrics(r, _METRICS) for r in rows},
+        condition_metrics=metrics_of_conditions(rows, _METRICS),
         files=files,
     )  # fmt: skip
 
@@ -202,7 +198,7 @@ def _describe(
     chosen: Selections,
     items: Sequence[Item],
     shares: Sequence[Floats],
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
 ) -> list[NamedResult]:
     clusters = np.array([item.cluster for item in items], dtype=object)
     row["n_pairs"], row["n_items"] = row["n_items"], len(items)
@@ -245,7 +241,7 @@ def _outcomes(chosen: Selections, shares: Sequence[Floats]) -> Floats:
     return out
 
 
-def _circles(chosen: Selections, items: Sequence[Item], declared: families.AnalysisPlan) -> Any:
+def _circles(chosen: Selections, items: Sequence[Item], declared: AnalysisPlan) -> Any:
     rows = []
     for item, verdicts in zip(items, chosen.verdicts, strict=True):
         for (i, j), listed in verdicts.items():
@@ -264,7 +260,7 @@ def _gain(
     chosen: Selections,
     items: Sequence[Item],
     shares: Sequence[Floats],
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
 ) -> Comparisons | None:
     rates = _outcomes(chosen, shares)[:, 2:]
     kept = np.isfinite(rates).all(axis=1)
@@ -282,24 +278,20 @@ def _compare(
     table: pd.DataFrame,
     items: Sequence[Item],
     shares: Sequence[Floats],
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
 ) -> dict[str, Comparisons]:
     """All pairs of strategies of a judge at a temperature, on the questions that all decided."""
     clusters = np.array([item.cluster for item in items], dtype=object)
     out = {}
-    for (judge, temperature), own in table.groupby(
-        ["judge", "temperature"], sort=False, dropna=False
-    ):
+    by_judge = table.groupby(["judge", "temperature"], sort=False, dropna=False)
+    for (judge, temperature), own in by_judge:
         right = np.column_stack([_outcomes(chosen[str(c)], shares)[:, 0] for c in own["condition"]])
         kept = np.isfinite(right).all(axis=1)
         if right.shape[1] < 2 or kept.sum() < _FEWEST:
             continue
         names = [str(s) for s in own["factor_strategy"]]
         test = cochran_q_test(
-            right[kept],
-            names=names,
-            cluster=clusters[kept],
-            **declared.resampling,
+            right[kept], names=names, cluster=clusters[kept], **declared.resampling
         )
         out[f"{judge} at {heat(temperature)}"] = test.mcnemar(level=declared.level)
     return out
@@ -395,42 +387,37 @@ def choose(
         pairs = list(combinations(range(len(item.responses)), 2))
         verdicts_by_pair = {p: by_pair.get(pair_name(item, p), []) for p in pairs}
         flat = [(i, j, v) for (i, j), listed in verdicts_by_pair.items() for v in listed]
-        standing = round_robin(
-            np.array([i for i, _, _ in flat], dtype=int),
-            np.array([j for _, j, _ in flat], dtype=int),
-            np.array([v for _, _, v in flat], dtype=object),
-            n_candidates=len(item.responses),
-        )
+        first, second = (np.array([row[k] for row in flat], dtype=int) for k in (0, 1))
+        words = np.array([v for *_, v in flat], dtype=object)
+        standing = round_robin(first, second, words, n_candidates=len(item.responses))
         verdicts.append(verdicts_by_pair)
         standings.append(standing if standing.complete else None)
         undecided += standing.complete and len(standing.leaders()) > 1
         index.append(_winner(standing, f"{seed}\0{name}\0{item.id}", rule))
     return Selections(
-        standings=tuple(standings),
-        index=tuple(index),
-        undecided=undecided,
+        standings=tuple(standings), index=tuple(index), undecided=undecided,
         verdicts=tuple(verdicts),
-    )
+    )  # fmt: skip
 
 
 def _winner(standing: RoundRobin, draw: str, rule: str) -> int | None:
     leaders = standing.leaders(by_share=rule == "judgments")
     if not standing.complete or (len(leaders) > 1 and rule == "drop"):
         return None
+    return leaders[_drawn(draw, len(leaders))]
+
+
+def _drawn(draw: str, among: int) -> int:
+    """A place that depends on the text alone."""
     digest = hashlib.sha256(draw.encode("utf-8", "surrogatepass")).digest()
-    return leaders[int.from_bytes(digest[:8], "big") % len(leaders)]
+    return int.from_bytes(digest[:8], "big") % among
 
 
 def random_selections(items: Sequence[Item], *, seed: int) -> Selections:
     """A candidate of each question, drawn by seed: what a selection must be better than."""
-    index = []
-    for item in items:
-        digest = hashlib.sha256(f"{seed}\0at random\0{item.id}".encode("utf-8", "surrogatepass"))
-        index.append(int.from_bytes(digest.digest()[:8], "big") % len(item.responses))
+    index = tuple(_drawn(f"{seed}\0at random\0{item.id}", len(item.responses)) for item in items)
     nothing = (None,) * len(items)
-    return Selections(
-        standings=nothing, index=tuple(index), undecided=0, verdicts=({},) * len(items)
-    )
+    return Selections(standings=nothing, index=index, undecided=0, verdicts=({},) * len(items))
 
 
 def chat_lines(chosen: Selections, items: Sequence[Item]) -> str:
@@ -442,15 +429,13 @@ def chat_lines(chosen: Selections, items: Sequence[Item]) -> str:
     for item, index in zip(items, chosen.index, strict=True):
         if index is None:
             continue
-        messages = []
-        for place, (asked, exchange) in enumerate(
-            zip(item.turns, item.responses[index].turns, strict=True)
-        ):
-            text = f"{item.context}\n\n{asked}" if item.context and place == 0 else asked
-            messages += [
-                {"role": "user", "content": text},
-                {"role": "assistant", "content": exchange},
-            ]
+        first, *further = item.turns
+        asked = [f"{item.context}\n\n{first}" if item.context else first, *further]
+        messages = [
+            {"role": role, "content": text}
+            for exchange in zip(asked, item.responses[index].turns, strict=True)
+            for role, text in zip(("user", "assistant"), exchange, strict=True)
+        ]
         if all(m["content"].strip() for m in messages):
             lines.append(json.dumps({"messages": messages}))
     return "".join(f"{line}\n" for line in lines)
@@ -487,7 +472,6 @@ def standings_csv(
             own.insert(0, "condition", name)
             own.insert(1, "item_id", item.id)
             own.insert(3, "author", [r.author for r in item.responses])
-            rows.append(
-                own.assign(labelled_share=share, chosen=[i == index for i in range(len(own))])
-            )
+            chosen_rows = [i == index for i in range(len(own))]
+            rows.append(own.assign(labelled_share=share, chosen=chosen_rows))
     return csv_text(pd.concat(rows, ignore_index=True)) if rows else ""

@@ -65,10 +65,6 @@ class Costs:
         usable = (s for s in known_costs if all(math.isfinite(v) and v > 0 for v in s.amounts))
         return next(usable, known_costs[-1])
 
-    def usd(self, i: int) -> float | None:
-        """Money, where it is known."""
-        return self.amounts[i] if self.unit == "USD" else None
-
 
 def best_conditions(
     values: Mapping[str, Floats],
@@ -77,7 +73,6 @@ def best_conditions(
     spent: Costs,
     margin: float,
     level: float,
-    what: str,
 ) -> tuple[NamedResult, ...]:
     """Comparisons of conditions with the best one, with what each spends.
 
@@ -89,8 +84,6 @@ def best_conditions(
     spent : Costs
         In the order of `values`.
     margin, level : float
-    what : str
-        What is compared: ``agreement with people``.
 
     Returns
     -------
@@ -103,7 +96,7 @@ def best_conditions(
     best = comparisons_with_best(
         table, conditions=names, cost=spent.amounts, margin=margin, cluster=clusters, level=level,
     )  # fmt: skip
-    title, levels = f"Which may be the best in {what}", {name: name for name in names}
+    title, levels = "Which may be the best in agreement with human labels", {n: n for n in names}
     return (NamedResult("best", title, "secondary", best, levels=levels),)
 
 
@@ -275,10 +268,8 @@ def _of_complete_items(value: Estimate, ratio: MeanSquareRatio) -> Estimate:
     n, had = int(ratio.items.sum()), value.sample.n_items
     if n >= had:
         return value
-    sample = replace(
-        value.sample, n_items=n, n_clusters=ratio.items.size,
-        excluded={**value.sample.excluded, "a run misses it": had - n},
-    )  # fmt: skip
+    excluded = {**value.sample.excluded, "a run misses it": had - n}
+    sample = replace(value.sample, n_items=n, n_clusters=ratio.items.size, excluded=excluded)
     return value.replace(sample=sample)
 
 
@@ -432,20 +423,22 @@ def with_repeat_errors(
             short = f"{name}: {own.icc_refusal}"
             lost = (*lost, Limit(f"{short}.", code="icc_refused", short=short))
         if name in unstated:
-            values = (_clear_unscaled(v) for v in values)
+            unknown: dict[str, Any] = {"estimate": math.nan, "interval": None, "notes": ()}
+            values = (
+                v.replace(**unknown, reason=_NO_SCALE) if v.name in _BY_SCALE else v for v in values
+            )
             lost = (*(limit for limit in lost if limit is not NO_SCALE), NO_SCALE)
         added += [described(v, sem.about) for v in values]
-    if any(_is_limited_to_runs(r) for r in analysis.described):
+    sems = (r.result for r in analysis.described if r.id.startswith(SEM))
+    if any(isinstance(r, Estimate) and r.details.get("target") == THESE_RUNS for r in sems):
         lost = (*lost, IN_THESE_RUNS)
     if not added:
         return analysis
     return replace(
-        analysis,
-        limitations=(*analysis.limitations, *lost),
-        described=(*analysis.described, *added),
-        rows=tuple(_with_tail_rows(analysis, added)),
+        analysis, limitations=(*analysis.limitations, *lost),
+        described=(*analysis.described, *added), rows=tuple(_with_tail_rows(analysis, added)),
         condition_metrics=_with_far_shares(analysis, added),
-    )
+    )  # fmt: skip
 
 
 def _limited(value: Estimate, limits: Limits, method: str) -> Estimate:
@@ -486,18 +479,6 @@ def _repeat_statistics(sem: Estimate, own: RepeatPairs, level: float) -> Iterato
             made = made.replace(details={**made.details, **counts})
         reason = limits.reason if math.isnan(estimate) else ""
         yield made.replace(estimate=estimate, reason=reason, notes=() if reason else made.notes)
-
-
-def _is_limited_to_runs(named: NamedResult) -> bool:
-    if not (named.id.startswith(SEM) and isinstance(named.result, Estimate)):
-        return False
-    return named.result.details.get("target") == THESE_RUNS
-
-
-def _clear_unscaled(value: Estimate) -> Estimate:
-    if value.name not in _BY_SCALE:
-        return value
-    return value.replace(estimate=math.nan, interval=None, notes=(), reason=_NO_SCALE)
 
 
 def _with_tail_rows(analysis: Analysis, added: list[NamedResult]) -> Iterator[Any]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis import agreement, coefficients, instrument, supplements, validity_raters
 from judgestats.analysis.audit_answer import audit_headlines, restrict_to_claims
@@ -25,7 +24,7 @@ from judgestats.analysis.records import Analysis, NamedResult, condition_result
 from judgestats.analysis.scores import ScoreConditions, cells_of, declared_conditions, runs_of
 from judgestats.analysis.validity import score_validity, validity_metrics
 from judgestats.analysis.validity_systems import SYSTEMS, system_results
-from judgestats.arrays import Bools
+from judgestats.arrays import Bools, Floats
 from judgestats.data.columns import label
 from judgestats.data.parse import WEIGHTED, ScoreArray, score_array, score_counts, scores_of
 from judgestats.results import apa_number, quantity_of
@@ -83,21 +82,19 @@ def single_shot_plan(declared: AnalysisPlan, frame: pd.DataFrame) -> AnalysisPla
     AnalysisPlan
     """
     once = single_shot_conditions(frame)
+    rated = bool(len(agreement.ratings_of(frame)[0]))
+    of_passes = agreement.passes_of_items(frame) is not None
+    of_answers = validity_raters.right_answers(frame) is not None
     questions = [] if all(once.values()) else list(declared.hypotheses)
     if len(once) == 1:  # nothing to compare with
         questions = [h for h in questions if h.id not in _OF_SEVERAL]
     if any(once.values()) and len(once) > 1:
         questions.append(_JUDGES)
-    if validity_raters.right_answers(frame) is not None:
-        questions.append(_BEST_SCORED)
-    elif agreement.passes_of_items(frame) is not None:
-        questions.append(_SEPARATED)
-    elif len(agreement.ratings_of(frame)[0]):
-        questions.append(_RATED)
-    rated = len(agreement.ratings_of(frame)[0]) and agreement.passes_of_items(frame) is None
-    if len(once) > 1 and rated and validity_raters.right_answers(frame) is None:
+    if of_answers or of_passes or rated:
+        questions.append(_BEST_SCORED if of_answers else _SEPARATED if of_passes else _RATED)
+    if len(once) > 1 and rated and not (of_passes or of_answers):
         questions.append(validity_raters.PANEL)
-    if "author" in frame and len(agreement.ratings_of(frame)[0]):
+    if "author" in frame and rated:
         questions.append(SYSTEMS)
     questions += instrument.instrument_questions(frame)
     question = declared.question
@@ -127,10 +124,8 @@ def other_results(
     if "judges" in asked:
         results += agreement.judges_named(agreement.judges_results(array, declared))
     for name in array.conditions if "people" in asked else ():
-        results += [
-            condition_result(i, title, name, result)
-            for i, title, result in validity_raters.choices_by_k(name, array, frame, declared)
-        ]
+        by_k = validity_raters.choices_by_k(name, array, frame, declared)
+        results += [condition_result(i, title, name, result) for i, title, result in by_k]
     ratings, _ = agreement.ratings_of(frame)
     of_passes = agreement.passes_of_items(frame) is not None
     if "systems" in asked:
@@ -215,17 +210,11 @@ def with_people(table: pd.DataFrame, results: list[NamedResult]) -> pd.DataFrame
                 row |= dict.fromkeys(names, math.nan) | coefficients.columns_of(method, value)
         by_k = named.get(f"people.by_k.{row['condition']}")
         if isinstance(by_k, AccuracyByK):
-            row |= _accuracies(by_k)
+            least, most = min(by_k.accuracy), max(by_k.accuracy)
+            row |= {"k": float(most), **coefficients.columns_of("accuracy", by_k.accuracy[least])}
+            row |= coefficients.columns_of("accuracy_all", by_k.accuracy[most])
         rows.append(row)
     return pd.DataFrame(rows) if rows else table
-
-
-def _accuracies(by_k: AccuracyByK) -> dict[str, float]:
-    """Accuracy with one judgment and with all, with the ends of its interval."""
-    row = {"k": float(max(by_k.accuracy))}
-    for key, k in (("accuracy", min(by_k.accuracy)), ("accuracy_all", max(by_k.accuracy))):
-        row |= coefficients.columns_of(key, by_k.accuracy[k])
-    return row
 
 
 def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
@@ -236,11 +225,18 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
     others = other_results(frame, array, declared)
     if all(once.values()):
         return _audit_once(frame, array, described, others, declared)
-    results = [_claimed(r) for r in described.results if not once[r.about.conditions[0]]]
+    results = [
+        replace(r, role="primary" if quantity_of(r.result.name).primary else "secondary")
+        for r in described.results
+        if isinstance(r.result, Estimate) and not once[r.about.conditions[0]]
+    ]
     cells = with_people(described.table, others)
     compared, left_out = _compare(frame, array, described.cells, declared)
     results += [*others, *compared]
     headlines = audit_headlines(results, n_criteria=declared.n_criteria)
+    own_metrics = described.metrics[cells["condition"].iloc[0]] if len(cells) == 1 else {}
+    test = next((r.result for r in compared if r.id == "spread.all"), None)
+    spread = {"spread/p_value": test.p_value} if isinstance(test, TestResult) else {}
     analysis = _with_people_shown(frame, declared, Analysis(
         experiment="audit",
         question=declared.question,
@@ -255,12 +251,14 @@ def audit_scores(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         ),
         described=described.estimates,
         condition_records=tuple(
-            replace(c, estimates=_single_run_estimates(c.estimates)) if once[c.label] else c
+            replace(c, estimates={
+                k: v for k, v in c.estimates.items()
+                if not (once[c.label] and v.startswith("reliability."))
+            })
             for c in described.conditions
         ),
         rows=coefficients.score_rows(cells["condition"]),
-        metrics=(dict(described.metrics[cells["condition"].iloc[0]]) if len(cells) == 1 else {})
-        | spread_metrics(compared),
+        metrics={**own_metrics, **spread},
         condition_metrics=_and_people(described.metrics, cells, others),
     ))  # fmt: skip
     omitted = (f"Left out: {text}" for text in left_out)
@@ -289,11 +287,6 @@ def _with_people_shown(frame: pd.DataFrame, declared: AnalysisPlan, analysis: An
             *instrument.instrument_rows(frame, results),
         ),
     )
-
-
-def _single_run_estimates(estimates: Mapping[str, str]) -> dict[str, str]:
-    """Of a condition's estimates those that need no repetition."""
-    return {k: v for k, v in estimates.items() if not v.startswith("reliability.")}
 
 
 def _audit_once(
@@ -352,12 +345,6 @@ _ONCE_METRICS = {
 }  # fmt: skip
 
 
-def _claimed(named: NamedResult) -> NamedResult:
-    """A coefficient in the role that its quantity has in an audit."""
-    primary = isinstance(named.result, Estimate) and quantity_of(named.result.name).primary
-    return replace(named, role="primary" if primary else "secondary")
-
-
 def score_comparisons(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
     """The paired comparisons of the conditions of a frame of scores, as an audit makes them."""
     array = score_array(frame)
@@ -400,9 +387,7 @@ def _compare(
         else:
             ratios = ratios_with_items(gmd_ratio(sampled, seed=declared.seed, **how), array.items)
             shifts = mean_shift(sampled, runs=runs, level=declared.level)
-            listed.append(
-                ("spread.all", "Deviations of repeats, all conditions", _blocked(sampled, declared))
-            )
+            listed.append(("spread.all", _DEVIATIONS, _blocked(sampled, declared)))
             left_out.append(
                 f"rank tests of spread and permutations of cells: {sampled.mean.size:,} cells are "
                 f"more than the {MOST_CELLS:,} up to which they are drawn. The p of the blocked F "
@@ -456,18 +441,12 @@ _ANSWERS = {"ranks": "spread", "posthoc": "spread", "gmd": "spread", "sd": "rati
 """Hypotheses of results whose ids do not begin with them."""
 
 
-def spread_metrics(compared: Sequence[NamedResult]) -> dict[str, float]:
-    """The p of the primary test of spread, where there is one."""
-    test = next((r.result for r in compared if r.id == "spread.all"), None)
-    return {"spread/p_value": test.p_value} if isinstance(test, TestResult) else {}
-
-
 _COLUMN = "weighted_score"
 _SAME = 0.01
 """Points of the scale: below it two weighted scores of an answer are the same."""
 
 
-def first_weighted(asked: pd.DataFrame, items: Sequence[str]) -> NDArray[np.float64] | None:
+def first_weighted(asked: pd.DataFrame, items: Sequence[str]) -> Floats | None:
     """The weighted score of each thing's first call, one column; None where none was reported.
 
     One call is all there is to it: another gives the same probabilities.
@@ -483,11 +462,8 @@ def first_weighted(asked: pd.DataFrame, items: Sequence[str]) -> NDArray[np.floa
     if _COLUMN not in asked or asked[_COLUMN].isna().all():
         return None
     every = scores_of(asked, items, values=_COLUMN)
-    present = ~np.isnan(every)
-    first = np.where(
-        present.any(axis=1), every[np.arange(len(every)), present.argmax(axis=1)], np.nan
-    )
-    return np.asarray(first[:, None], dtype=float)
+    first: Floats = every[np.arange(len(every)), (~np.isnan(every)).argmax(axis=1)]
+    return first[:, None]
 
 
 def weighted_limitations(frame: pd.DataFrame) -> list[str]:

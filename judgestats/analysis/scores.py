@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis import repeats
 from judgestats.analysis.coefficients import (
@@ -20,14 +19,10 @@ from judgestats.analysis.coefficients import (
     described,
     named_result,
 )
-from judgestats.analysis.conversion import (
-    Ends,
-    clip_interval,
-    clip_or_drop_interval,
-    possible,
-)
+from judgestats.analysis.conversion import Ends, clip_interval, clip_or_drop_interval, possible
 from judgestats.analysis.families import AnalysisPlan, request_order
 from judgestats.analysis.records import Analysis, NamedResult
+from judgestats.arrays import Floats
 from judgestats.data.columns import INTERLEAVED
 from judgestats.data.parse import ScoreArray, kept_rows, lost_shares, score_array
 from judgestats.engine import WORTH_THREADS, run_threads
@@ -36,12 +31,10 @@ from judgestats.results import About, Condition, Quantity, bounds_of, quantity_o
 from judgestats.stats.designs.cells import Cells, cell_statistics
 from judgestats.stats.dispersion.condition_summary import ConditionRow, condition_summary
 from judgestats.stats.inference import Estimate, RunComponent, run_component
-from judgestats.stats.reliability import MeanSquareRatio, RepeatPairs, repeat_pairs
+from judgestats.stats.reliability import repeat_pairs
 
 
-def on_one_scale(
-    frame: pd.DataFrame, conditions: pd.DataFrame, scale: tuple[float, float] | None
-) -> pd.DataFrame:
+def on_one_scale(frame: pd.DataFrame, conditions: pd.DataFrame, scale: Ends | None) -> pd.DataFrame:
     """The judgments, with the scores of every condition in points of the run's scale.
 
     Parameters
@@ -62,13 +55,10 @@ def on_one_scale(
         return frame
     low, high = scale
     scores = frame["score"].astype(float).copy()
-    for row in conditions.to_dict("records"):
-        if not isinstance(row["scale"], str) or not row["scale"]:
-            continue
-        asked = Scale.parse(row["scale"])
-        own = frame["condition"] == str(row["condition"])
-        share = (scores[own] - asked.low) / (asked.high - asked.low)
-        scores[own] = low + share * (high - low)
+    for name, ends in run_scales(conditions, None).items():
+        if ends is not None:
+            own = frame["condition"] == name
+            scores[own] = low + (scores[own] - ends[0]) / (ends[1] - ends[0]) * (high - low)
     return frame.assign(score=scores)
 
 
@@ -112,10 +102,9 @@ def clip_to_scale(analysis: Analysis, scale: Ends | None) -> Analysis:
     metrics = {name: dict(values) for name, values in analysis.condition_metrics.items()}
     for (condition, estimand), (low, high) in cut.items():
         column, metric = quantity_of(estimand).name, quantity_of(estimand).metric
-        if f"{column}_low" in table:
-            table.loc[table["condition"] == condition, [f"{column}_low", f"{column}_high"]] = (
-                low, high,
-            )  # fmt: skip
+        columns = [f"{column}_low", f"{column}_high"]
+        if columns[0] in table:
+            table.loc[table["condition"] == condition, columns] = low, high
         if f"ci/{metric}.lo" in metrics.get(condition, {}):
             metrics[condition] |= {f"ci/{metric}.lo": low, f"ci/{metric}.hi": high}
     return replace(
@@ -225,6 +214,7 @@ def score_conditions(
     ScoreConditions
     """
     n_permutations = affordable(n_permutations, array.scores[:, 0, :].size)
+    options = {} if omega_model == "parallel" else {"omega_model": omega_model}
     runs = runs_of(frame, array)
     cells = cells_of(array)
     summary = condition_summary(cells, runs=runs, level=level)
@@ -233,44 +223,48 @@ def score_conditions(
     about = frame[[c for c in frame if c in _ABOUT or str(c).startswith("factor_")]]
     codes = np.unique(array.clusters.astype(str), return_inverse=True)[1]
 
-    def described(
+    def condition_parts(
         place: int, name: str
     ) -> tuple[dict[str, Any], list[NamedResult], list[NamedResult], Condition]:
         scores = array.condition(name)
         asked = kept_rows(about, frame["condition"] == name)
-        coefficients = score_coefficients(
-            scores, omega_model=omega_model, cluster=array.clusters,
-            level=level, n_permutations=n_permutations, seed=seed,
-        )  # fmt: skip
+        coefficients = [
+            (q, computed(q, scores, cluster=array.clusters, level=level, seed=seed,
+                         n_permutations=n_permutations))
+            for q in declared_for("scores", options=options)
+        ]  # fmt: skip
         own_runs = runs.for_judges(place)
         ratio = repeats.two_way_squares(scores, codes) if own_runs.is_random else None
         ends = repeats.assumed_scale(scores[~np.isnan(scores)])
         pairs = repeat_pairs(scores, scale=ends, cluster=array.clusters.astype(str))
         subject = _subject(name, asked)
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
-        row, found, shown = described_condition(
-            summary[name], coefficients, runs=own_runs, ratio=ratio, pairs=pairs, subject=subject,
-            about=_about(asked), statuses=statuses, level=level,
+        coefficients = [
+            (q, repeats.icc_by_design(v, own_runs, ratio, pairs, level)
+             if q.key == "icc_1_1" else v)
+            for q, v in coefficients
+        ]  # fmt: skip
+        sem = repeats.sem_by_design(summary[name].sem, own_runs, ratio, level)
+        line = replace(summary[name], sem=sem)
+        needed = repeats.repeats_needed(next(v for q, v in coefficients if q.key == "icc_1_1"))
+        values = (line.mean, line.variance, line.sem, line.between_item_variance, needed)
+        shown = [described(value, subject) for value in values]
+        shown += repeats.consistency_without_runs(subject, own_runs, ratio, level)
+        named = (named_result(q, value, subject) for q, value in coefficients)
+        own = [replace(r, role="descriptive") for r in named]
+        condition = Condition(
+            label=name, judge=subject.judge, factors=subject.factors,
+            counts={"asked": len(asked), **statuses},
+            estimates={
+                r.result.name: r.id for r in (*own, *shown) if isinstance(r.result, Estimate)
+            },
         )  # fmt: skip
-        own = [replace(r, role="descriptive") for r in found]
-        every = (*own, *shown)
-        return (
-            row,
-            own,
-            shown,
-            Condition(
-                label=name,
-                judge=subject.judge,
-                factors=subject.factors,
-                counts={"asked": len(asked), **statuses},
-                estimates={r.result.name: r.id for r in every if isinstance(r.result, Estimate)},
-            ),
-        )
+        return condition_row(line, asked, statuses, coefficients), own, shown, condition
 
     jobs = list(enumerate(array.conditions))
     large = array.scores.size > WORTH_THREADS
     rows, results, estimates, conditions = zip(
-        *run_threads(described, jobs, large=large, most=2), strict=True
+        *run_threads(condition_parts, jobs, large=large, most=2), strict=True
     )
     return ScoreConditions(
         table=pd.DataFrame(rows),
@@ -320,70 +314,7 @@ def runs_of(
 Coefficients = list[tuple[Quantity, Estimate]]
 
 
-def score_coefficients(
-    scores: NDArray[np.float64], *, omega_model: str, **inference: Any
-) -> Coefficients:
-    """The declared coefficients of repeated scores, and of the omega model that was chosen."""
-    options = {} if omega_model == "parallel" else {"omega_model": omega_model}
-    return [(q, computed(q, scores, **inference)) for q in declared_for("scores", options=options)]
-
-
-def described_condition(
-    line: ConditionRow,
-    coefficients: Coefficients,
-    *,
-    runs: RunComponent | None,
-    ratio: MeanSquareRatio | None,
-    pairs: RepeatPairs,
-    subject: About,
-    about: Mapping[str, Any],
-    statuses: Mapping[str, int],
-    level: float,
-) -> tuple[dict[str, Any], list[NamedResult], list[NamedResult]]:
-    """One condition, of judgments in memory or counted, with the limits that its design allows.
-
-    Parameters
-    ----------
-    line : ConditionRow
-    coefficients : list of (Quantity, Estimate)
-        ICC(1,1) among them.
-    runs : RunComponent or None
-        Of the condition; None where repeats are not distinguished.
-    ratio : MeanSquareRatio or None
-        Of items x runs, where runs are random.
-    pairs : RepeatPairs
-    subject : About
-    about, statuses
-        As `condition_row` takes them.
-    level : float
-
-    Returns
-    -------
-    tuple
-        Its row in the table of conditions, its coefficients, and its other estimates. These are
-        mean, spread, SEM, the judgments that its reliability needs, and consistency without runs.
-    """
-    coefficients = [
-        (q, repeats.icc_by_design(v, runs, ratio, pairs, level) if q.key == "icc_1_1" else v)
-        for q, v in coefficients
-    ]
-    line = replace(line, sem=repeats.sem_by_design(line.sem, runs, ratio, level))
-    row = condition_row(line, about=about, statuses=statuses, coefficients=coefficients)
-    reliability = next(value for q, value in coefficients if q.key == "icc_1_1")
-    shown = (line.mean, line.variance, line.sem, line.between_item_variance)
-    return (
-        row,
-        [named_result(q, value, subject) for q, value in coefficients],
-        [
-            *(described(value, subject) for value in (*shown, repeats.repeats_needed(reliability))),
-            *repeats.consistency_without_runs(subject, runs, ratio, level),
-        ],
-    )
-
-
-def omega_declared(
-    scores: NDArray[np.float64], model: str, **inference: Any
-) -> tuple[Estimate, ...]:
+def omega_declared(scores: Floats, model: str, **inference: Any) -> tuple[Estimate, ...]:
     """Omega under the declared model; empty if that is the parallel model.
 
     Parameters
@@ -406,25 +337,12 @@ def omega_declared(
 
 def _subject(name: str, asked: pd.DataFrame) -> About:
     """A condition as the subject of a result: its judge and the levels of its factors."""
-    first = asked.iloc[0]
-    factors = {
-        column.removeprefix("factor_"): str(first[column])
-        for column in asked.columns
-        if column.startswith("factor_")
+    first, heat = asked.iloc[0], float(asked["temperature"].iloc[0])
+    settings = {
+        c.removeprefix("factor_"): str(first[c]) for c in asked.columns if c.startswith("factor_")
     }
-    return subject_of(name, str(first["judge"]), float(first["temperature"]), factors)
-
-
-def subject_of(
-    name: str, judge: str, temperature: float | None, factors: Mapping[str, str]
-) -> About:
-    """A condition of this judge, temperature and levels as the subject of a result."""
-    has_temperature = temperature is not None and not math.isnan(temperature)
-    return About(
-        judge=judge,
-        conditions=(name,),
-        factors={"temperature": temperature if has_temperature else None, **factors},
-    )
+    factors = {"temperature": None if math.isnan(heat) else heat, **settings}
+    return About(judge=str(first["judge"]), conditions=(name,), factors=factors)
 
 
 LEAST_PERMUTED = 199
@@ -443,25 +361,9 @@ def affordable(n_permutations: int, n_scores: int) -> int:
     return min(n_permutations, most) if most >= LEAST_PERMUTED else 0
 
 
-def _about(asked: pd.DataFrame) -> dict[str, Any]:
-    """The condition of some judgments, and what they cost."""
-    first = asked.iloc[0]
-    costs = asked["cost_usd"]
-    return {
-        "judge": str(first["judge"]),
-        "temperature": float(first["temperature"]),
-        **{c: str(first[c]) for c in asked.columns if c.startswith("factor_")},
-        "cost_usd": float(costs.sum()) if costs.notna().all() else math.nan,
-        "tokens_in_mean": float(asked["tokens_in"].mean()),
-        "tokens_out_mean": float(asked["tokens_out"].mean()),
-        "latency_mean_s": float(asked["latency_s"].mean()),
-    }
-
-
 def condition_row(
     line: ConditionRow,
-    *,
-    about: Mapping[str, Any],
+    asked: pd.DataFrame,
     statuses: Mapping[str, int],
     coefficients: Coefficients,
 ) -> dict[str, Any]:
@@ -481,22 +383,21 @@ def condition_row(
     -------
     dict
     """
-    costs = ("cost_usd", "tokens_in_mean", "tokens_out_mean", "latency_mean_s")
-    n = int(sum(statuses.values()))
+    first, costs, between = asked.iloc[0], asked["cost_usd"], line.between_item_variance.estimate
     row: dict[str, Any] = {
         "condition": line.condition,
-        **{name: value for name, value in about.items() if name not in costs},
-        "n": n,
+        "judge": str(first["judge"]),
+        "temperature": float(first["temperature"]),
+        **{c: str(first[c]) for c in asked.columns if c.startswith("factor_")},
+        "n": sum(statuses.values()),
         "n_items": line.sample.n_items,
         "n_clusters": line.sample.n_clusters,
         "n_replications": line.sample.n_replications,
         "n_ok": 0,
-        **{f"n_{status}": int(count) for status, count in statuses.items()},
+        **{f"n_{status}": count for status, count in statuses.items()},
         **lost_shares(statuses),
         "mean": line.mean.estimate,
-        "sd_between": math.sqrt(max(line.between_item_variance.estimate, 0.0))
-        if not math.isnan(line.between_item_variance.estimate)
-        else math.nan,
+        "sd_between": between if math.isnan(between) else math.sqrt(max(between, 0.0)),
         "within_variance": line.variance.estimate,
         "smallest_detectable_change": 1.959963984540054 * math.sqrt(2) * line.sem.estimate,
         "constant_share": line.constant_share,
@@ -509,10 +410,14 @@ def condition_row(
         if interval is not None or quantity.primary or quantity.needs is None:
             row[f"{column}_low"], row[f"{column}_high"] = bounds_of(interval)
         if null is not None:
-            row[f"{column}_null_mean"], row[f"{column}_null_q95"] = null.mean, null.q95
-            row[f"{column}_null_p"], row[f"{column}_null_p_smallest"] = (
-                null.p_value, null.p_smallest,
-            )  # fmt: skip
+            values = (null.mean, null.q95, null.p_value, null.p_smallest)
+            for end, value in zip(("mean", "q95", "p", "p_smallest"), values, strict=True):
+                row[f"{column}_null_{end}"] = value
         if quantity.needs is not None:
             row[f"{column}_reason"] = estimate.reason
-    return row | {name: about[name] for name in costs}
+    return row | {
+        "cost_usd": float(costs.sum()) if costs.notna().all() else math.nan,
+        "tokens_in_mean": float(asked["tokens_in"].mean()),
+        "tokens_out_mean": float(asked["tokens_out"].mean()),
+        "latency_mean_s": float(asked["latency_s"].mean()),
+    }

@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats import stats
 from judgestats.analysis.coefficients import columns_of
 from judgestats.analysis.families import AnalysisPlan
 from judgestats.analysis.limits import first_limits, no_sampling
 from judgestats.analysis.records import NamedResult, named_results
-from judgestats.arrays import Floats, Objects
+from judgestats.arrays import Floats, Ints, Objects
 from judgestats.data.parse import lost_shares
 from judgestats.items.answers import model_names
 from judgestats.results import apa_number
@@ -129,9 +128,8 @@ def unanswered(results: Sequence[NamedResult], declared: AnalysisPlan) -> list[s
     met = {result.id.split(".")[0] for result in results}
     own = [h for h in declared.hypotheses if h.role != "replicated"]
     left = [h.question for h in own if h.id not in met]
-    if not left:
-        return []
-    return [f"Not answered, since these data hold nothing for it: {' '.join(left)}"]
+    text = f"Not answered, since these data hold nothing for it: {' '.join(left)}"
+    return [text] if left else []
 
 
 def condition_row(condition: str, asked: pd.DataFrame) -> dict[str, Any]:
@@ -281,31 +279,28 @@ class Rotations:
         order = [i for i in items or own if i in own]
         wide = wide.reindex(order, level="item_id")
         position = pd.DataFrame(wide["position"]).apply(pd.to_numeric, errors="coerce")
-        self.positions: NDArray[np.float64] = position.to_numpy(float) - 1
-        self.choices: NDArray[np.object_] = wide["choice"].fillna("").to_numpy(object)
+        self.positions: Floats = position.to_numpy(float) - 1
+        self.choices: Objects = wide["choice"].fillna("").to_numpy(object)
         once = asked.groupby(keys, sort=False).agg(
             cluster=("cluster", "first"), n_options=("n_options", "first")
         )
         once["preferred"] = asked.groupby(keys, sort=False)["preferred"].max()
         once = once.loc[wide.index]
-        self.items: NDArray[np.object_] = wide.index.get_level_values("item_id").to_numpy(object)
-        self.cluster: NDArray[np.object_] = once["cluster"].to_numpy(object)
-        self.n_options: NDArray[np.int64] = once["n_options"].to_numpy(np.int64)
-        self.preferred: NDArray[np.object_] = once["preferred"].to_numpy(object)
+        self.items: Objects = wide.index.get_level_values("item_id").to_numpy(object)
+        self.cluster: Objects = once["cluster"].to_numpy(object)
+        self.n_options: Ints = once["n_options"].to_numpy(np.int64)
+        self.preferred: Objects = once["preferred"].to_numpy(object)
         self.index = wide.index
 
     def repetitions(self) -> pd.DataFrame:
         """Choices with one row for each item and rotation, one column a replicate."""
         asked = np.arange(self.choices.shape[1]) < self.n_options[:, None]
         row, rotation = np.nonzero(asked)
-        long = pd.DataFrame(
-            {
-                "item_id": self.items[row],
-                "rotation": rotation,
-                "replicate": self.index.get_level_values("replicate").to_numpy()[row],
-                "choice": self.choices[row, rotation],
-            }
-        )
+        long = pd.DataFrame({
+            "item_id": self.items[row], "rotation": rotation,
+            "replicate": self.index.get_level_values("replicate").to_numpy()[row],
+            "choice": self.choices[row, rotation],
+        })  # fmt: skip
         wide = long.pivot(index=["item_id", "rotation"], columns="replicate", values="choice")
         return wide.fillna("")
 
@@ -402,12 +397,9 @@ def share_differences(
         What the others are compared with; every pair by default.
     """
     common: dict[str, Any] = {"conditions": names, "cluster": cluster, "reference": reference}
-    return (
-        label_shares(mean_shift(table, level=level, **common)),
-        label_shares(
-            replace(equivalence_of_means(table, margin=margin, **common), quantity=quantity)
-        ),
-    )
+    equal = equivalence_of_means(table, margin=margin, **common)
+    shifts = mean_shift(table, level=level, **common)
+    return label_shares(shifts), label_shares(replace(equal, quantity=quantity))
 
 
 def matched_rank_test(data: Floats, declared: AnalysisPlan, **common: Any) -> TestResult:

@@ -11,7 +11,10 @@ import numpy as np
 import pandas as pd
 
 from judgestats.analysis import coefficients, families, pair_methods, records, selections
+from judgestats.analysis.families import AnalysisPlan, Hypothesis
 from judgestats.analysis.limits import Limit
+from judgestats.analysis.pair_methods import MethodPairs
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.score_audit import first_weighted, weighted_limitations
 from judgestats.analysis.scores import omega_declared
@@ -41,7 +44,7 @@ class Answers:
         Their questions.
     """
 
-    pairs: pair_methods.MethodPairs
+    pairs: MethodPairs
     names: tuple[str, ...]
     clusters: Objects
 
@@ -66,7 +69,7 @@ class Aggregated:
     """
 
     row: dict[str, Any]
-    results: tuple[records.NamedResult, ...]
+    results: tuple[NamedResult, ...]
     credit: Floats
 
     @property
@@ -108,17 +111,13 @@ _TIES = Limit(
     short="means rarely tie: accuracy leaves ties out",
 )
 _OF_JUDGES = "judges and temperatures"
-_METRICS = {
-    "alignment": "agreement/alignment",
-    "icc1": "reliability/icc1",
-    "cost_usd": "cost/usd",
-}
+_METRICS = {"alignment": "agreement/alignment", "icc1": "reliability/icc1", "cost_usd": "cost/usd"}
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     several = len({c.judge for c in conditions}) > 1
-    panel = families.Hypothesis(
+    panel = Hypothesis(
         "panel", "Does a panel (one judgment of each judge) agree better than one judge?",
         "difference of mean alignment scores, paired by pair, interval over questions. Compared "
         "with one judgment of each judge, and with as many as the panel has judges",
@@ -126,37 +125,27 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
     declared = families.planned(
         "self_consistency", parameters,
-        families.Hypothesis(
-            "gain", "Does the mean of the largest k agree better with human labels than one "
+        Hypothesis("gain", "Does the mean of the largest k agree better with human labels than one "
             "judgment?",
             "difference of mean alignment scores, paired by pair, interval over questions",
-            _OF_JUDGES, "primary",
-        ),
-        families.Hypothesis(
-            "equivalence", "Where no gain is significant: is it equivalent to none?",
+            _OF_JUDGES, "primary"),
+        Hypothesis("equivalence", "Where no gain is significant: is it equivalent to none?",
             f"two one-sided tests, difference within {pair_methods.MARGIN}",
-            "as for the difference",
-        ),
-        families.Hypothesis(
-            "sizes", "And the mean of fewer?", "as for the largest k",
-            "sizes k, within a judge and temperature",
-        ),
-        families.Hypothesis(
+            "as for the difference"),
+        Hypothesis("sizes", "And the mean of fewer?", "as for the largest k",
+            "sizes k, within a judge and temperature"),
+        Hypothesis(
             "aggregates", "Does the median or the mode agree better than the mean (largest k)?",
             "as above, against the mean", f"median and mode, {_OF_JUDGES}",
         ),
         *((panel,) if several else ()),
         pair_methods.BEST_METHOD,
-        families.Hypothesis(
-            "reliability", "How reliable is the mean, median or mode of k judgments?",
+        Hypothesis("reliability", "How reliable is the mean, median or mode of k judgments?",
             "ICC(1,1) over disjoint groups of k, each next to its null; for the mean of all "
-            "judgments parallel omega", role="descriptive",
-        ),
-        families.Hypothesis(
-            "alignment", "How often does it agree with human labels?",
+            "judgments parallel omega", role="descriptive"),
+        Hypothesis("alignment", "How often does it agree with human labels?",
             "mean credit with interval over questions, next to always-tie, random, and the human "
-            "ceiling; accuracy without ties", role="descriptive",
-        ),
+            "ceiling; accuracy without ties", role="descriptive"),
         margins={"alignment_score": pair_methods.MARGIN},
         options=pair_methods.pair_option(parameters),
         blocks="The labelled pair is the block. The replications of an answer are cut into "
@@ -170,9 +159,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     return declared
 
 
-def analyse(
-    frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item]
-) -> records.Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item]) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -210,7 +197,7 @@ def analyse(
     reliability = coefficients.results_row(
         "reliability", "ICC(1,1)", "ICC(1,1)", "icc_1_1", "reliability.{}", called
     )
-    return records.Analysis(
+    return Analysis(
         experiment="self_consistency",
         question=declared.question,
         drawing=coefficients.factor_curve(
@@ -233,15 +220,15 @@ def analyse(
             *pair_methods.fewer_pairs(declared, pairs),
         ),
         condition_records=tuple(records.conditions_of(table, judged=set(frame["condition"]))),
-        condition_metrics={
-            one.name: coefficients.condition_metrics(one.row, _METRICS) for one in described
-        },
+        condition_metrics=coefficients.metrics_of_conditions(
+            [one.row for one in described], _METRICS
+        ),
         rows=(people, reliability, accuracy),
     )
 
 
 def _averaged_scores(
-    condition: str, own: pd.DataFrame, answers: Answers, declared: families.AnalysisPlan
+    condition: str, own: pd.DataFrame, answers: Answers, declared: AnalysisPlan
 ) -> Averaged:
     """One judgment, and mean, median and mode of every size."""
     base = selections.condition_row(condition, own)
@@ -278,7 +265,7 @@ def _aggregated(
     base: Mapping[str, Any],
     grouped: Floats,
     answers: Answers,
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
     *,
     name: str,
     how: str,
@@ -313,24 +300,22 @@ def _aggregated(
     return Aggregated(row=row, results=tuple(results), credit=credit)
 
 
-def _omega(
-    one: Averaged, answers: Answers, declared: families.AnalysisPlan
-) -> Iterator[records.NamedResult]:
+def _omega(one: Averaged, answers: Answers, declared: AnalysisPlan) -> Iterator[NamedResult]:
     """Omega of the judgments' mean under the declared model, where that is not the parallel one."""
     model = declared.options.get("omega_model", "parallel")
     for value in omega_declared(one.scores, model, cluster=answers.clusters, **declared.resampling):
         title = f"Reliability of the mean of all judgments under the {model} model, {one.where}"
         identity = f"reliability.omega_{model}.{one.base['condition']}"
-        yield records.NamedResult(identity, title, "descriptive", value)
+        yield NamedResult(identity, title, "descriptive", value)
 
 
 def _gains(
-    asked: Sequence[Averaged], questions: Any, declared: families.AnalysisPlan
-) -> tuple[Comparisons | None, EquivalenceResult | None, list[records.NamedResult]]:
+    asked: Sequence[Averaged], questions: Any, declared: AnalysisPlan
+) -> tuple[Comparisons | None, EquivalenceResult | None, list[NamedResult]]:
     """The largest k against one judgment, other sizes, and median and mode against the mean."""
     shifts: dict[str, dict[str, Comparisons]] = {"gain": {}, "aggregates": {}}
     equal: dict[str, dict[str, EquivalenceResult]] = {"gain": {}, "aggregates": {}}
-    results: list[records.NamedResult] = []
+    results: list[NamedResult] = []
     for one in asked:
         top = max(one.sizes)
         if top == 1:
@@ -341,9 +326,8 @@ def _gains(
             "aggregates": {f"{how} of {top}": one.credit(top, how) for how in AGGREGATES},
         }
         for key, own in columns.items():
-            shifts[key][one.where], equal[key][one.where] = _compare_with_first(
-                own, questions, declared
-            )
+            found = _compare_with_first(own, questions, declared)
+            shifts[key][one.where], equal[key][one.where] = found
         between = {f"mean of {k}": one.credit(k) for k in one.sizes if 1 < k < top}
         if between:
             fewer, _ = _compare_with_first(single | between, questions, declared)
@@ -362,12 +346,12 @@ def _gains(
         ("equivalence.aggregates", "Do median and mode agree as often as the mean", "secondary",
          alike),
     )  # fmt: skip
-    results += [records.NamedResult(*row) for row in rows]
+    results += [NamedResult(*row) for row in rows]
     return gains, smalls, results
 
 
 def _compare_with_first(
-    columns: Mapping[str, Floats], questions: Any, declared: families.AnalysisPlan
+    columns: Mapping[str, Floats], questions: Any, declared: AnalysisPlan
 ) -> tuple[Comparisons, EquivalenceResult]:
     """Agreement with human labels of each column minus the first, and its equivalence."""
     names = list(columns)
@@ -378,11 +362,11 @@ def _compare_with_first(
 
 
 def _panels(
-    asked: Sequence[Averaged], answers: Answers, declared: families.AnalysisPlan
-) -> tuple[list[Aggregated], list[records.NamedResult]]:
+    asked: Sequence[Averaged], answers: Answers, declared: AnalysisPlan
+) -> tuple[list[Aggregated], list[NamedResult]]:
     """One judgment of each judge, averaged, at every temperature with several judges."""
     panels: list[Aggregated] = []
-    results: list[records.NamedResult] = []
+    results: list[NamedResult] = []
     for label in dict.fromkeys(heat(one.temperature) for one in asked):
         judges = [one for one in asked if heat(one.temperature) == label]
         size = len(judges)
@@ -410,14 +394,12 @@ def _panels(
             columns[f"one of {one.judge}"] = one.credit(1)
             if size <= one.scores.shape[1]:
                 as_many = answers.verdicts(aggregate_replications(one.scores, k=size))
-                columns[f"mean of {size} of {one.judge}"] = pair_methods.credit_by_pair(
-                    as_many, answers.pairs.table.labels
-                )
+                credit = pair_methods.credit_by_pair(as_many, answers.pairs.table.labels)
+                columns[f"mean of {size} of {one.judge}"] = credit
         shifts, small = _compare_with_first(columns, answers.pairs.table.clusters, declared)
         against = ("panel", "Judges against the panel", shifts)
         alike = ("equivalence.panel", "Do judges agree as often as the panel", small)
-        results += records.named_results(label, "secondary", against)
-        results += records.named_results(label, "secondary", alike)
+        results += records.named_results(label, "secondary", against, alike)
     return panels, results
 
 
@@ -451,8 +433,8 @@ def _headlines(
 
 
 def _best(
-    every: Sequence[Aggregated], questions: Any, declared: families.AnalysisPlan
-) -> tuple[records.NamedResult, ...]:
+    every: Sequence[Aggregated], questions: Any, declared: AnalysisPlan
+) -> tuple[NamedResult, ...]:
     """Comparisons of the ways to aggregate with the best one, with what each spends."""
     usable = [a for a in every if not np.isnan(a.credit).all()]
     return best_conditions(
@@ -462,5 +444,4 @@ def _best(
             USD="cost_per_pair", tokens="tokens_per_pair", judgments="k",
         ),
         margin=declared.margins["alignment_score"], level=declared.level,
-        what="agreement with human labels",
     ) if usable else ()  # fmt: skip

@@ -113,14 +113,9 @@ class Specification:
         low, high = bounds_of(row.interval)
         above = "higher" if row.estimate > null else "lower"
         return cls(
-            choices=choices,
-            role=role,
-            estimate=row.estimate,
-            low=low,
-            high=high,
-            p=row.p_adjusted,
-            verdict=above if row.p_adjusted <= LEVEL else "open",
-        )
+            choices=choices, role=role, estimate=row.estimate, low=low, high=high,
+            p=row.p_adjusted, verdict=above if row.p_adjusted <= LEVEL else "open",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,16 +291,12 @@ class _Specified:
     def curves(self) -> Iterator[NamedResult]:
         """The curve of each pair of conditions."""
         for claim, row in self.pairs:
-            curve = self._curve(claim, row)
-            name = quantity_of(row.estimate_name)
+            heading = quantity_of(row.estimate_name).heading
             yield NamedResult(
-                id=f"{SPECS}{claim.partition('.')[0]}.{row.a}:{row.b}",
-                title=f"Specification curve: {name.heading}, {row.a} and {row.b}",
-                role="secondary",
-                result=curve,
-                about=About(conditions=(row.a, row.b)),
-                hypothesis="specs",
-            )
+                f"{SPECS}{claim.partition('.')[0]}.{row.a}:{row.b}",
+                f"Specification curve: {heading}, {row.a} and {row.b}", "secondary",
+                self._curve(claim, row), hypothesis="specs", about=About(conditions=(row.a, row.b)),
+            )  # fmt: skip
 
     def _curve(self, claim: str, row: Comparison) -> SpecificationCurve:
         null = 1.0 if quantity_of(row.estimate_name).is_ratio else 0.0
@@ -318,10 +309,8 @@ class _Specified:
         default = Specification.from_comparison(row, (), "decides", null=null)
         single = tuple(find_specification((choice,), choice.role) for choice in choices)
         combined = list(_combinations([c for c in choices if c.role == "decides"]))
-        every = tuple(
-            find_specification(chosen, "all") if chosen else default for chosen in combined
-        )
-        every = tuple(sorted(every, key=lambda s: (math.isnan(s.estimate), s.estimate)))
+        found = (find_specification(chosen, "all") if chosen else default for chosen in combined)
+        every = tuple(sorted(found, key=lambda s: (math.isnan(s.estimate), s.estimate)))
         p_joint, asked = math.nan, self.declared.options.get("specs") == "joint"
         runs_differ = float(row.details.get("run_sd", 0.0) or 0.0) > 0
         if asked and claim != DISPERSION and not runs_differ:
@@ -330,12 +319,9 @@ class _Specified:
         return SpecificationCurve(
             table=_table(row, [default, *single], every),
             claim=f"{label[0].upper()}{label[1:]}, {row.a} against {row.b}:",
-            default=default,
-            single=single,
-            every=every,
-            p_joint=p_joint,
+            default=default, single=single, every=every, p_joint=p_joint,
             no_joint=_NO_JOINT if asked and runs_differ else "",
-        )
+        )  # fmt: skip
 
     def choices(self, claim: str) -> list[Choice]:
         """The changes that apply to these judgments."""
@@ -359,7 +345,12 @@ class _Specified:
         if claim == PEOPLE:
             new, _ = verdict_comparisons(frame, self.declared, unparsed=unparsed)
         elif any(c.value == "first" for c in chosen):
-            new = _first_means(frame, self.declared)
+            array = score_array(frame)
+            shifts = mean_shift(
+                array.scores, conditions=array.conditions, cluster=array.clusters,
+                level=self.declared.level,
+            )  # fmt: skip
+            new = [NamedResult(MEANS, "Differences of first scores", "secondary", shifts)]
         else:
             new = score_comparisons(frame, self.declared)
         again = {r.id for r in new}
@@ -538,12 +529,3 @@ def _common_items(frame: pd.DataFrame) -> pd.DataFrame:
     n = scored.groupby("item_id")["condition"].nunique()
     whole = n.index[n == frame["condition"].nunique()]
     return frame[frame["item_id"].isin(whole)]
-
-
-def _first_means(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult]:
-    """Differences of the first scores."""
-    array = score_array(frame)
-    shifts = mean_shift(
-        array.scores, conditions=array.conditions, cluster=array.clusters, level=declared.level
-    )
-    return [NamedResult(MEANS, "Differences of first scores", "secondary", shifts)]

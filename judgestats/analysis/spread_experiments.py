@@ -20,7 +20,9 @@ from judgestats.analysis.coefficients import (
     score_rows,
 )
 from judgestats.analysis.conversion import with_items
+from judgestats.analysis.families import AnalysisPlan, Hypothesis, Stratum
 from judgestats.analysis.limits import common_limits
+from judgestats.analysis.records import Analysis, NamedResult
 from judgestats.analysis.scores import declared_conditions
 from judgestats.data.columns import EXTRA, Condition, sort_levels
 from judgestats.data.parse import ScoreArray
@@ -58,7 +60,7 @@ class SpreadQuestion:
     id: str
     across: str
     each: str
-    strata: tuple[families.Stratum, ...]
+    strata: tuple[Stratum, ...]
     spreads: Mapping[str, SpreadResult]
     equivalence: Mapping[str, EquivalenceResult]
 
@@ -71,8 +73,8 @@ class SpreadQuestion:
 
 def spread_questions(
     array: ScoreArray,
-    declared: families.AnalysisPlan,
-    *questions: tuple[str, str, str, Sequence[families.Stratum]],
+    declared: AnalysisPlan,
+    *questions: tuple[str, str, str, Sequence[Stratum]],
     reference: str | None = None,
 ) -> tuple[SpreadQuestion, ...]:
     """Answer hypotheses on spread whose tests are one family.
@@ -92,17 +94,20 @@ def spread_questions(
         Permutations are as many as resolve the level in a family of this size.
     """
     tests = sum(len(strata) for *_, strata in questions)
+    margin = declared.margins["variance_ratio"]
     asked = tuple(
         SpreadQuestion(
-            id=identity,
-            across=across,
-            each=each,
-            strata=tuple(strata),
+            id=identity, across=across, each=each, strata=tuple(strata),
             spreads=compare_spread(array, strata, declared, reference=reference, tests=tests),
-            equivalence=equivalence_in(array, strata, declared),
+            equivalence={
+                s.name: equivalence_of_spread(
+                    s.scores(array), conditions=s.labels, cluster=array.clusters, margin=margin
+                )
+                for s in strata
+            },
         )
         for identity, across, each, strata in questions
-    )
+    )  # fmt: skip
     return _restrict_spreads(asked) if tests else asked
 
 
@@ -110,19 +115,12 @@ def _restrict_spreads(asked: tuple[SpreadQuestion, ...]) -> tuple[SpreadQuestion
     """The comparisons, each limited by the test of its stratum, adjusted for all strata."""
     family = spread_family(*asked)
 
-    def restrict(question: SpreadQuestion) -> dict[str, SpreadResult]:
-        labels = {name: label_of(question, name, asked[1:]) for name in question.spreads}
-        return {
-            name: restrict_spread(
-                s,
-                family.p_adjusted[labels[name]],
-                family.p_bound[labels[name]],
-                question.result_id("spread", name),
-            )
-            for name, s in question.spreads.items()
-        }
+    def restrict(question: SpreadQuestion, name: str) -> SpreadResult:
+        label, claim = label_of(question, name, asked[1:]), question.result_id("spread", name)
+        p, bound = family.p_adjusted[label], family.p_bound[label]
+        return restrict_spread(question.spreads[name], p, bound, claim)
 
-    return tuple(replace(question, spreads=restrict(question)) for question in asked)
+    return tuple(replace(q, spreads={n: restrict(q, n) for n in q.spreads}) for q in asked)
 
 
 def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> SpreadResult:
@@ -139,8 +137,8 @@ def restrict_spread(spread: SpreadResult, p: float, bound: bool, claim: str) -> 
 
 def compare_spread(
     array: ScoreArray,
-    strata: Sequence[families.Stratum],
-    declared: families.AnalysisPlan,
+    strata: Sequence[Stratum],
+    declared: AnalysisPlan,
     *,
     reference: str | None = None,
     tests: int | None = None,
@@ -192,7 +190,7 @@ def label_of(question: SpreadQuestion, stratum: str, others: Sequence[SpreadQues
     return question.result_id("spread", stratum) if others else stratum
 
 
-def spread_results(*questions: SpreadQuestion) -> list[records.NamedResult]:
+def spread_results(*questions: SpreadQuestion) -> list[NamedResult]:
     """Every result of the comparisons of spread, named and with its role.
 
     Parameters
@@ -209,19 +207,15 @@ def spread_results(*questions: SpreadQuestion) -> list[records.NamedResult]:
     results = [r for q in questions for s in q.strata for r in _results(q, s)]
     if sum(len(q.spreads) for q in questions) > 1:
         title = f"Spread across {' and '.join(q.across for q in questions)}, adjusted"
-        family = spread_family(*questions)
-        results.append(records.NamedResult(FAMILY, title, "primary", family))
-    results += [
-        records.NamedResult(
-            f"equivalence.{s.name}", f"Equivalence of spread, {s.name}", "secondary",
-            questions[0].equivalence[s.name], about=s.about, levels=s.levels,
-        )
-        for s in questions[0].strata
-    ]  # fmt: skip
+        results.append(NamedResult(FAMILY, title, "primary", spread_family(*questions)))
+    for s in questions[0].strata:
+        title, equal = f"Equivalence of spread, {s.name}", questions[0].equivalence[s.name]
+        named = partial(NamedResult, f"equivalence.{s.name}", title, "secondary", equal)
+        results.append(named(about=s.about, levels=s.levels))
     return records.sort_by_role(results)
 
 
-def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[records.NamedResult]:
+def _results(question: SpreadQuestion, stratum: Stratum) -> list[NamedResult]:
     """The test of a stratum with trends, ranks, pairs, ratios, and shifts."""
     spread, what = question.spreads[stratum.name], question.across
     first = question.id == "spread"
@@ -242,7 +236,7 @@ def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[record
         ("equivalence", f"Equivalence across {what}", question.equivalence[stratum.name], ""),
     ]  # fmt: skip
     return [
-        records.NamedResult(
+        NamedResult(
             question.result_id(key, stratum.name), f"{title}, {stratum.name}",
             "primary" if first and key == "spread" else "secondary", result,
             hypothesis=hypothesis if first else question.id,
@@ -251,21 +245,6 @@ def _results(question: SpreadQuestion, stratum: families.Stratum) -> list[record
         for key, title, result, hypothesis in rows
         if result is not None
     ]  # fmt: skip
-
-
-def equivalence_in(
-    array: ScoreArray, strata: Sequence[families.Stratum], declared: families.AnalysisPlan
-) -> dict[str, EquivalenceResult]:
-    """Two one-sided tests of every pair in every stratum, against the declared margin."""
-    return {
-        s.name: equivalence_of_spread(
-            s.scores(array),
-            conditions=s.labels,
-            cluster=array.clusters,
-            margin=declared.margins["variance_ratio"],
-        )
-        for s in strata
-    }
 
 
 def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
@@ -288,8 +267,7 @@ def spread_headlines(*questions: SpreadQuestion) -> tuple[Headline, ...]:
     family = spread_family(*questions)
     alike = p_adjust([q.equivalence[name].p_all for q, _, name in placed])
     floor = records.smallest_adjusted(
-        [t.p_floor for t in family.tests.values()],
-        method=family.adjust,
+        [t.p_floor for t in family.tests.values()], method=family.adjust
     )
     headlines = []
     for (question, stratum, name), p_alike in zip(placed, alike, strict=True):
@@ -338,13 +316,11 @@ _MISSING = (
 )
 _VARY = "vary."
 
-Further = tuple[list[records.NamedResult], list[Headline]]
-FurtherOf = Callable[
-    [ScoreArray, pd.DataFrame, tuple[SpreadQuestion, ...], families.AnalysisPlan], Further
-]
+Further = tuple[list[NamedResult], list[Headline]]
+FurtherOf = Callable[[ScoreArray, pd.DataFrame, tuple[SpreadQuestion, ...], AnalysisPlan], Further]
 
 
-def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
+def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
     """One hypothesis a field of the request that the conditions vary.
 
     Examples
@@ -360,7 +336,7 @@ def varied_hypotheses(conditions: Sequence[Condition]) -> tuple[families.Hypothe
             levels.setdefault(short, {})[condition.levels[short]] = None
     ordered = "; Page's L, Spearman and Kendall, the levels being ordered"
     return tuple(
-        families.Hypothesis(
+        Hypothesis(
             f"{_VARY}{name}",
             f"Does the spread of repeated scores differ between levels of {name}?",
             "as the primary test, ratios of variances, two one-sided tests"
@@ -403,12 +379,10 @@ class SpreadExperiment:
     ratio: str
     published: str
     reference: str | None = None
-    hypotheses: Callable[[Sequence[Condition]], tuple[families.Hypothesis, ...]] | None = None
+    hypotheses: Callable[[Sequence[Condition]], tuple[Hypothesis, ...]] | None = None
     further: FurtherOf | None = None
 
-    def plan(
-        self, parameters: Mapping[str, Any], conditions: Sequence[Condition]
-    ) -> families.AnalysisPlan:
+    def plan(self, parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
         """The plan, as it is written to the run before the first call.
 
         Parameters
@@ -425,26 +399,20 @@ class SpreadExperiment:
         pairs = f"pairs of {across}, within a {each}"
         return families.planned(
             self.experiment, parameters,
-            families.Hypothesis(
-                "spread", f"Does the spread of repeated scores differ between {across}?",
+            Hypothesis("spread", f"Does the spread of repeated scores differ between {across}?",
                 "GMD ratio of two, blocked F test on the cell statistic of more, with p by "
                 "exchanging cells within items",
-                f"one test per {each}", "primary",
-            ),
-            families.Hypothesis(
-                "ratio", self.ratio,
+                f"one test per {each}", "primary"),
+            Hypothesis("ratio", self.ratio,
                 "GMD ratio, cells exchanged within clusters, and ratio of pooled within-cell "
-                "variances, intervals over clusters, log scale", pairs,
-            ),
-            families.Hypothesis(
+                "variances, intervals over clusters, log scale", pairs),
+            Hypothesis(
                 "equivalence", "Where no difference is significant: are the levels equivalent?",
                 f"two one-sided tests, ratio of variances within 1/{MARGIN} to {MARGIN}", pairs,
             ),
-            families.Hypothesis(
-                "shift", f"Do mean scores differ between {across}?",
-                "paired difference of means, interval over clusters", pairs,
-            ),
-            families.Hypothesis(
+            Hypothesis("shift", f"Do mean scores differ between {across}?",
+                "paired difference of means, interval over clusters", pairs),
+            Hypothesis(
                 "reliability", "How reliable is one judgment, and the mean of all replications?",
                 "ICC(1) and Cronbach's alpha with jackknife intervals, each next to its null",
                 role="descriptive",
@@ -455,7 +423,7 @@ class SpreadExperiment:
             margins={"variance_ratio": MARGIN},
         )  # fmt: skip
 
-    def analyse(self, frame: pd.DataFrame, declared: families.AnalysisPlan) -> records.Analysis:
+    def analyse(self, frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
         """Answer the plan's hypotheses.
 
         Parameters
@@ -495,7 +463,7 @@ class SpreadExperiment:
         )
         compared, contrast = spread_results(*questions), _contrast_row(cells, self.vary)
         spreads = questions[0].spreads
-        return records.Analysis(
+        return Analysis(
             experiment=self.experiment,
             question=declared.question,
             drawing=factor_curve("temperature", "sem", caption=_DRAWN) if heated
@@ -508,9 +476,7 @@ class SpreadExperiment:
             rows=(*contrast, *score_rows(cells["condition"])),
             condition_records=described.conditions,
             conditions=cells,
-            results=(
-                *compared, *further, *described.results
-            ),
+            results=(*compared, *further, *described.results),
             limitations=tuple(common_limits(frame, cells, array)),
             metrics={f"spread/p_value/{name}": s.p_value for name, s in spreads.items()}
             | {
@@ -551,13 +517,12 @@ def nothing_compared(cells: pd.DataFrame, column: str, *, across: str) -> str:
     """
     judged = cells[column].nunique(dropna=False)
     read = cells.loc[cells["n_ok"] > 0, column].nunique(dropna=False) if "n_ok" in cells else judged
+    text = f"No two {across} were judged alike in everything else"
+    if read < 2:
+        text = f"Of fewer than two {across} could any score be read"
     if judged < 2:
-        text = f"Fewer than two {across} were judged, so they were not compared"
-    elif read < 2:
-        text = f"Of fewer than two {across} could any score be read, so they were not compared"
-    else:
-        text = f"No two {across} were judged alike in everything else, so they were not compared"
-    return f"{text}."
+        text = f"Fewer than two {across} were judged"
+    return f"{text}, so they were not compared."
 
 
 def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
@@ -571,19 +536,15 @@ def _curves(cells: pd.DataFrame) -> dict[str, list[tuple[int, float]]]:
     return curves
 
 
-def _temperature_questions(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
+def _temperature_questions(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
     return (
-        families.Hypothesis(
-            "trend", "Does the spread grow with temperature?",
+        Hypothesis("trend", "Does the spread grow with temperature?",
             "Page's L, Spearman and Kendall with intervals over clusters",
-            "none: reported next to the primary test",
-        ),
-        families.Hypothesis(
-            "judges", "At each temperature: which judge is more consistent?",
+            "none: reported next to the primary test"),
+        Hypothesis("judges", "At each temperature: which judge is more consistent?",
             "as for the spread, with judges instead of temperatures, paired by item; T = 0, where "
             "sampling is off, is described and enters no test",
-            "one test per temperature",
-        ),
+            "one test per temperature"),
         *varied_hypotheses(conditions),
     )  # fmt: skip
 
@@ -592,33 +553,32 @@ def _judges_at_temperatures(
     array: ScoreArray,
     cells: pd.DataFrame,
     questions: tuple[SpreadQuestion, ...],
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
 ) -> Further:
     """Judges compared at each temperature, paired by item."""
     del questions
     strata = families.strata_of(cells, vary="judge")
     spreads = compare_spread(array, strata, declared)
     tests = {n: s.primary for n, s in spreads.items() if not math.isnan(s.p_value)}
-    family = adjust_family(tests, family="spread across judges, one test per temperature") if (
-        tests
-    ) else None  # fmt: skip
-    results: list[records.NamedResult] = []
+    what = "spread across judges, one test per temperature"
+    family = adjust_family(tests, family=what) if tests else None
+    results: list[NamedResult] = []
     for stratum in strata:
         name, spread = stratum.name, spreads[stratum.name]
         if family is not None and name in tests:
             p, bound = family.p_adjusted[name], family.p_bound[name]
             spread = restrict_spread(spread, p, bound, f"judges.{name}")
-        rows: tuple[tuple[str, str, Result], ...] = (
-            ("judges", "spread", spread.primary), ("judges_ratio", "ratios", spread.ratios),
+        named = partial(
+            NamedResult, role="secondary", hypothesis="judges", about=stratum.about,
+            levels=stratum.levels,
         )  # fmt: skip
         results += [
-            records.NamedResult(f"{key}.{name}", f"Judges at {name}: {what}", "secondary", result,
-                        hypothesis="judges", about=stratum.about, levels=stratum.levels)
-            for key, what, result in rows
-        ]  # fmt: skip
+            named(f"judges.{name}", f"Judges at {name}: spread", result=spread.primary),
+            named(f"judges_ratio.{name}", f"Judges at {name}: ratios", result=spread.ratios),
+        ]
     if family is not None and len(tests) > 1:
         title = "Spread between judges, adjusted"
-        results.append(records.NamedResult("judges.family", title, "secondary", family))
+        results.append(NamedResult("judges.family", title, "secondary", family))
     return results, []
 
 
@@ -626,14 +586,14 @@ WITHOUT = "none"
 """The level of ``reasoning`` that the others are compared with."""
 _FAMILY = "all pairs of judges, temperatures and ways of reasoning"
 _INTERACTION = (
-    families.Hypothesis(
+    Hypothesis(
         "interaction",
         "At each temperature: does reasoning change the spread of all judges alike?",
         "ratio of the judges' variance ratios (reasoning over none), jackknife over clusters on "
         "the log scale. A claim needs an effect of reasoning in the primary family",
         _FAMILY,
     ),
-    families.Hypothesis(
+    Hypothesis(
         "interaction_f",
         "Do the judges differ in the difference, not in the factor?",
         "blocked F test of the judges on differences of mean distance (reasoning minus none), p "
@@ -643,10 +603,10 @@ _INTERACTION = (
     ),
 )
 
-Paired = Mapping[str, tuple[families.Stratum, families.Stratum]]
+Paired = Mapping[str, tuple[Stratum, Stratum]]
 
 
-def _reasoning_questions(conditions: Sequence[Condition]) -> tuple[families.Hypothesis, ...]:
+def _reasoning_questions(conditions: Sequence[Condition]) -> tuple[Hypothesis, ...]:
     ways = {c.factors["reasoning"] for c in conditions}
     asked = len({c.judge for c in conditions}) > 1 and WITHOUT in ways and len(ways) > 1
     return _INTERACTION if asked else ()
@@ -683,7 +643,7 @@ def _interaction(
     array: ScoreArray,
     cells: pd.DataFrame,
     questions: tuple[SpreadQuestion, ...],
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
 ) -> Further:
     """Whether reasoning changes all judges alike: ratios of variance ratios, and differences."""
     paired = judges_with_and_without(cells)
@@ -703,24 +663,23 @@ def _interaction(
             claim=first if len(questions) > 1 else questions[0].result_id("spread", first),
         )  # fmt: skip
         title = "Is the change by reasoning the same for all judges"
-        results.insert(0, records.NamedResult("interaction", title, "secondary", ratios))
-        claims = [_interaction_claim(row) for row in ratios.rows]
+        results.insert(0, NamedResult("interaction", title, "secondary", ratios))
+        claims = [
+            families.claim_headline(
+                f"interaction.{row.a}:{row.b}",
+                About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
+                p=row.p_adjusted, p_bound=row.p_bound, estimand="variance_ratio",
+                direction=families.direction_of(row.estimate - 1), family="interaction",
+                rests_on=(f"interaction/{row.a}:{row.b}",), reason=row.reason,
+            )
+            for row in ratios.rows
+        ]  # fmt: skip
     return results, claims
 
 
-def _interaction_claim(row: Any) -> Headline:
-    return families.claim_headline(
-        f"interaction.{row.a}:{row.b}",
-        About(stratum=f"{row.a} and {row.b}", varied="reasoning"),
-        p=row.p_adjusted, p_bound=row.p_bound, estimand="variance_ratio",
-        direction=families.direction_of(row.estimate - 1), family="interaction",
-        rests_on=(f"interaction/{row.a}:{row.b}",), reason=row.reason,
-    )  # fmt: skip
-
-
 def _interaction_by_differences(
-    array: ScoreArray, paired: Paired, declared: families.AnalysisPlan
-) -> list[records.NamedResult]:
+    array: ScoreArray, paired: Paired, declared: AnalysisPlan
+) -> list[NamedResult]:
     tests: dict[str, TestResult] = {}
     for where, (treated, control) in paired.items():
         more, less = (
@@ -741,11 +700,9 @@ def _interaction_by_differences(
     title = "Differences of mean distance between judges"
     results = records.results_by_subject("interaction_f", title, "secondary", tests)
     if len(tests) > 1:
-        family = adjust_family(
-            tests, family=f"interaction by differences, {_INTERACTION[1].family}"
-        )
-        adjusted = f"{title}, adjusted"
-        results.append(records.NamedResult("interaction_f.family", adjusted, "secondary", family))
+        name = f"interaction by differences, {_INTERACTION[1].family}"
+        family, adjusted = adjust_family(tests, family=name), f"{title}, adjusted"
+        results.append(NamedResult("interaction_f.family", adjusted, "secondary", family))
     return results
 
 

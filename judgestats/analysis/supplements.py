@@ -27,10 +27,7 @@ from judgestats.results.numbers import UNREPEATED_CODE
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 
-_TITLES = {
-    "unread": "Unparsed rate",
-    "unanswered": "Share of judgments without a reply",
-}
+_TITLES = {"unread": "Unparsed rate", "unanswered": "Share of judgments without a reply"}
 
 
 def unparsed_share(asked: pd.DataFrame, *, level: float = 0.95) -> Estimate:
@@ -89,10 +86,9 @@ def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -
     gone = bool(frame["status"].isin(_GONE).any())
     shares = {str(n): _both(part, level) for n, part in frame.groupby("condition", sort=False)}
     described = [
-        NamedResult(
-            f"{kind}.{name}", _TITLES[kind], "descriptive", share, about=About(conditions=(name,))
-        )
+        NamedResult(f"{kind}.{name}", _TITLES[kind], "descriptive", share, about=about)
         for name, both in shares.items()
+        for about in [About(conditions=(name,))]
         for kind, share in both.items()
         if kind == "unread" or gone
     ]
@@ -100,12 +96,9 @@ def with_lost_shares(analysis: Analysis, frame: pd.DataFrame, *, level: float) -
         name: {**(_metrics(shares[name]) if name in shares else {}), **own}
         for name, own in analysis.condition_metrics.items()
     }
-    return replace(
-        analysis,
-        condition_metrics=metrics,
-        metrics={**_metrics(_both(frame, level)), **analysis.metrics},
-        described=(*analysis.described, *described),
-    )
+    of_run = {**_metrics(_both(frame, level)), **analysis.metrics}
+    shown = (*analysis.described, *described)
+    return replace(analysis, condition_metrics=metrics, metrics=of_run, described=shown)
 
 
 def _both(asked: pd.DataFrame, level: float) -> dict[str, Estimate]:
@@ -195,30 +188,20 @@ def not_repeated(never: Sequence[str], *, of: int) -> list[str]:
     >>> not_repeated(["x", "y"], of=2)[0][:11]
     'No item was'
     """
-    if not never:
-        return []
-    return [UNREPEATED if len(never) == of else not_repeated_in(never)]
-
-
-def not_repeated_in(conditions: Sequence[str]) -> Limit:
-    """`UNREPEATED`, of these conditions alone."""
-    text = f"{', '.join(conditions)}: {UNREPEATED}"
-    n = len(conditions)
-    have = "1 condition has" if n == 1 else f"{n} conditions have"
+    have = "1 condition has" if len(never) == 1 else f"{len(never)} conditions have"
     short = f"{have} no repeats: consistency cannot be estimated there"
-    return Limit(text, code=UNREPEATED.code, short=short)
+    some = Limit(f"{', '.join(never)}: {UNREPEATED}", code=UNREPEATED.code, short=short)
+    return [UNREPEATED if len(never) == of else some] if never else []
 
 
 def constant_limits(table: pd.DataFrame) -> list[str]:
     """Conditions with one and the same score throughout."""
     still = table.loc[(table["sd"] == 0) & (table["n_ok"] > 1), "condition"].astype(str).tolist()
-    if not still:
-        return []
     text = (
         f"{', '.join(still)}: every score is the same. Such scores do not distinguish items, "
         "and no agreement with them can be computed."
     )
-    return [text]
+    return [text] if still else []
 
 
 def label_limits(frame: pd.DataFrame) -> list[str]:
@@ -375,10 +358,10 @@ def supplemented(
         "scale_ends": scale_end_shares(scored, scale),
         "places.selections": selections.position_shares_selections(frame),
     }
-    sorted_tables = {k: _sort_conditions(t, analysis) for k, t in tables.items() if len(t)}
     described = (
-        NamedResult(name, _TABLES[name], "descriptive", Rows(table=table))
-        for name, table in sorted_tables.items()
+        NamedResult(k, _TABLES[k], "descriptive", Rows(table=_sort_conditions(table, analysis)))
+        for k, table in tables.items()
+        if len(table)
     )
     by_name = {r.id for r in analysis.results}  # what an audit has claimed
     return replace(

@@ -219,16 +219,15 @@ def apply_copy_policy(frame: pd.DataFrame, copies: Copies) -> pd.DataFrame:
     -------
     DataFrame
     """
+    out = frame
+    linked: dict[str, float] = {}
     if copies.policy == "drop":
         gone = {item for group in copies.groups for item in group[1:]}
         out = frame[~frame["item_id"].isin(gone)].reset_index(drop=True)
     elif copies.policy == "cluster" and copies.groups:
         out = frame.assign(cluster=_clusters(frame, copies.groups))
-    else:
-        out = frame
-    out.attrs.update(frame.attrs)
-    if copies.groups and copies.policy == "cluster":
-        out.attrs[LINKED] = sum(map(len, copies.groups)) / frame["item_id"].nunique()
+        linked = {LINKED: sum(map(len, copies.groups)) / frame["item_id"].nunique()}
+    out.attrs.update({**frame.attrs, **linked})
     return out
 
 
@@ -329,10 +328,12 @@ def _flags(units: Mapping[str, Iterable[Unit]]) -> dict[str, dict[str, tuple[boo
         for unit in listed:
             key = id(unit.item), unit.shown
             if key not in by_texts:
-                texts = _texts(unit)
+                item = unit.item
+                answers = (turn for i in unit.shown for turn in item.responses[i].turns)
+                texts = [*item.turns, item.context, *item.reference, *answers]
                 by_texts[key] = any(map(imitates_frame, texts)), any(map(addresses_judge, texts))
-            before = flags.get(unit.item_id, (False, False))
-            flags[unit.item_id] = before[0] or by_texts[key][0], before[1] or by_texts[key][1]
+            before, now = flags.get(unit.item_id, (False, False)), by_texts[key]
+            flags[unit.item_id] = before[0] or now[0], before[1] or now[1]
     return by_item
 
 
@@ -363,12 +364,6 @@ def with_flagged_texts(analysis: Analysis, units: Mapping[str, Iterable[Unit]]) 
         limitations=(limit, *analysis.limitations),
         described=(*analysis.described, counts),
     )
-
-
-def _texts(unit: Unit) -> list[str]:
-    item = unit.item
-    answers = (turn for i in unit.shown for turn in item.responses[i].turns)
-    return [*item.turns, item.context, *item.reference, *answers]
 
 
 def with_read_notes(analysis: Analysis, notes: Sequence[str]) -> Analysis:

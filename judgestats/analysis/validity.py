@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from judgestats.analysis.agreement import passes_of_items, ratings_of
 from judgestats.analysis.coefficients import columns_of, declared_row, described, metric_values
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
 from judgestats.analysis.limits import Limit
-from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.records import Analysis, Found, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import PERSON, corrected_results, drawing, rate_corrections
 from judgestats.analysis.validity_systems import disagreements, separated_scores
@@ -30,14 +30,12 @@ from judgestats.data.readers.verdicts import coded_choices
 from judgestats.data.verdict_kinds import Kind
 from judgestats.data.vocabulary import FAIL, PASS
 from judgestats.errors import InputError
-from judgestats.items.records import Item
+from judgestats.items.records import Item, Response
 from judgestats.protocols import Scale, response_names
 from judgestats.results import About, Row
 from judgestats.stats.agreement.raw_agreement import mean_share
 from judgestats.stats.inference.result import Estimate, Result
 from judgestats.stats.validity.error_rates import ErrorRates
-
-Found = list[tuple[str, str, Result]]
 
 _OF_RATES = {
     "sensitivity": "TPR: share of human passes that it passes",
@@ -119,18 +117,14 @@ def people_verdicts(asked: pd.DataFrame, items: pd.Index) -> Floats:
 def _rates(rates: ErrorRates, *, repeats: int) -> Found:
     """The rates with their titles; notes on all of them are attached to the first."""
     of = f" (majority of its {repeats} verdicts)" if repeats > 1 else ""
-    return [
-        (
-            f"people.{name}",
-            f"{title}{of}",
-            rates.rates[name].replace(
-                notes=rates.notes if i < 2 else rates.rates[name].notes,
-                details=dict(rates.rates[name].details)
-                | (dict(rates.table) if name == "sensitivity" else {}),
-            ),
-        )
-        for i, (name, title) in enumerate(_OF_RATES.items())
-    ]
+    results: Found = []
+    for name, title in _OF_RATES.items():
+        rate = rates.rates[name]
+        notes = rates.notes if name in {"sensitivity", "specificity"} else rate.notes
+        table = rates.table if name == "sensitivity" else {}
+        value = rate.replace(notes=notes, details={**rate.details, **table})
+        results.append((f"people.{name}", f"{title}{of}", value))
+    return results
 
 
 def score_validity(
@@ -173,9 +167,8 @@ def score_validity(
         (f"people.{k}", graded[k].label, graded[k].replace(notes=(*graded[k].notes, *drawn.notes)))
         for k in ("bias", "lower_limit", "upper_limit", "concordance", "slope")
     ]
-    results.append(
-        ("people.curve", "Mean human score by the judge's score", Rows(table=agreement.curve))
-    )
+    curve = Rows(table=agreement.curve)
+    results.append(("people.curve", "Mean human score by the judge's score", curve))
     if np.isnan(human).any() or drawn.mix:
         score = stats.corrected_mean(scores, human, **drawn.of_scores, **options)
         results += corrected_results(score, "mean score", mix=drawn.mix)
@@ -224,11 +217,14 @@ _METRICS = {*_OF_RATES, *_MEASURED}
 
 def texts_of(items: Sequence[Item]) -> dict[str, tuple[str, str]]:
     """Question and answer of each thing judged, by its id."""
-    return {
-        name: (item.question, response.text)
-        for item in items
-        for name, response in zip(response_names(item), item.responses, strict=True)
-    }
+    return {name: (item.question, response.text) for item, name, response in _responses(items)}
+
+
+def _responses(items: Sequence[Item]) -> Iterator[tuple[Item, str, Response]]:
+    """Items with the names of their responses, and these."""
+    for item in items:
+        for name, response in zip(response_names(item), item.responses, strict=True):
+            yield item, name, response
 
 
 def texts_in(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
@@ -250,8 +246,7 @@ def designed_scores(items: Sequence[Item], low: float, high: float) -> dict[str,
     """The designed quality of answers in points of a scale, by what is judged."""
     return {
         name: low + (high - low) * response.quality
-        for item in items
-        for name, response in zip(response_names(item), item.responses, strict=True)
+        for _, name, response in _responses(items)
         if response.quality is not None
     }
 
@@ -279,10 +274,9 @@ def labelled_frame(
         scores, frame = _designed(asked, items, declared), []
         label = asked["item_id"].astype("str").map(scores)
     else:
+        file = Path(options["labels"])
         try:
-            joined = with_labels(
-                Path("what was judged"), asked, Path(options["labels"]), scores=True
-            )
+            joined = with_labels(Path("what was judged"), asked, file, scores=True)
         except InputError as error:
             return asked, [str(error)]
         notes = asked.attrs.get("notes", ())
@@ -351,9 +345,8 @@ def label_warnings(results: Iterable[NamedResult]) -> list[str]:
         for note in named.result.notes:
             if note.code in _SHORT and note.code not in out:
                 of = f"{', '.join(named.about.conditions)}: " if named.about.conditions else ""
-                out[note.code] = Limit(
-                    f"{of}{note.message}", code=note.code, short=_SHORT[note.code]
-                )
+                text = f"{of}{note.message}"
+                out[note.code] = Limit(text, code=note.code, short=_SHORT[note.code])
     return [out[code] for code in _SHORT if code in out]
 
 
@@ -472,9 +465,7 @@ class Diagram(Rows):
         return self.summary
 
 
-def confidence_results(
-    asked: pd.DataFrame, declared: AnalysisPlan
-) -> list[tuple[str, str, Result]]:
+def confidence_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """Brier's score, calibration error with its null, and the reliability diagram.
 
     Parameters
@@ -490,11 +481,10 @@ def confidence_results(
         Empty if fewer than 20 labelled verdicts have a confidence, or if confidences are not
         probabilities.
     """
-    stated = next(
-        (c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked and asked[c].notna().any()), ""
-    )
-    if not stated:
+    named = [c for c in (CHANCE_OF_PASSING, CONFIDENCE) if c in asked and asked[c].notna().any()]
+    if not named:
         return []
+    stated = named[0]
     own = asked[(asked["label"] != "") & (asked["choice"] != "") & asked[stated].notna()]
     own = own.drop_duplicates("item_id")
     of_passing = stated == CHANCE_OF_PASSING and not is_of_verdict(own)
@@ -661,8 +651,7 @@ def with_people_error(
         return analysis
     array = score_array(scored)
     human = ratings.reindex(list(array.items)).to_numpy(float)
-    several = len(set(array.clusters)) < len(array.clusters)
-    cluster = array.clusters if several else None
+    cluster = shared_clusters(array.clusters)
     against = "the designed quality" if people == "designed" else "people"
     results: list[NamedResult] = []
     rows: list[dict[str, Any]] = []
@@ -678,22 +667,18 @@ def with_people_error(
                 row |= columns_of(part, parts[part])
             rows.append(row)
             if k == 1:
+                found = [(f"error.{part}", parts[part]) for part in _PARTS]
                 results += [
-                    condition_result(
-                        f"error.{part}", f"{parts[part].label} against {against}", name,
-                        parts[part], role="descriptive",
-                    )
-                    for part in _PARTS
-                ]  # fmt: skip
+                    condition_result(i, f"{e.label} against {against}", name, e, role="descriptive")
+                    for i, e in found
+                ]
                 metrics.setdefault(name, {})["validity/mean_squared_error"] = row[_PARTS[0]]
     if not rows:
         return analysis
     title = f"Squared error against {against}: bias² + items + replicates / k"
     table = NamedResult("error.by_k", title, "descriptive", Rows(table=pd.DataFrame(rows)))
     analysis = replace(
-        analysis,
-        described=(*analysis.described, *results, table),
-        condition_metrics=metrics,
+        analysis, described=(*analysis.described, *results, table), condition_metrics=metrics
     )
     return marked_as_tuned(analysis, [labelled])
 

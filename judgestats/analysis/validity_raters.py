@@ -9,17 +9,16 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats import stats
 from judgestats.analysis.agreement import item_means, passes_of_items
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
-from judgestats.analysis.records import NamedResult
+from judgestats.analysis.records import Found, NamedResult
 from judgestats.arrays import Bools, Floats, Objects
 from judgestats.data.parse import ScoreArray
 from judgestats.errors import InputError
 from judgestats.results import About, apa_number
-from judgestats.stats.inference.result import Estimate, Note, Result, Sample
+from judgestats.stats.inference.result import Estimate, Note, Sample
 from judgestats.stats.validity.annotators import AlternativeAnnotator
 from judgestats.stats.validity.corrected import CorrectedScore
 from judgestats.stats.validity.label_draws import LABELS_DRAWN, LabelsDrawn
@@ -27,8 +26,6 @@ from judgestats.stats.validity.label_plan import gain_phrase
 from judgestats.stats.validity.panels import FOLDS, LEAST_LABELS, Panel
 from judgestats.stats.validity.poststratified import effective_passes
 from judgestats.stats.validity.scores import AccuracyByK
-
-Found = list[tuple[str, str, Result]]
 
 
 def corrected_results(
@@ -50,15 +47,10 @@ def corrected_results(
     list of (str, str, Result)
     """
     shares = ", ".join(f"{k} {v / sum(mix.values()):.2g}" for k, v in mix.items()) if mix else ""
-    corrected = score.corrected.replace(
-        notes=score.notes,
-        details={
-            **score.corrected.details,
-            **({"judge_only": score.judge_only.estimate} if beside_judge else {}),
-            "people_only": score.people_only.estimate,
-            "labels_extra": score.labels_extra.estimate,
-        },
-    )
+    parts = ("judge_only", "people_only", "labels_extra")[0 if beside_judge else 1 :]
+    numbers = {name: getattr(score, name).estimate for name in parts}
+    details = {**score.corrected.details, **numbers}
+    corrected = score.corrected.replace(notes=score.notes, details=details)
     beside = [
         f"{name} {apa_number(e.estimate, bounded=what == 'pass rate')}"
         for name, e in (("judge alone", score.judge_only), ("labels alone", score.people_only))
@@ -166,7 +158,7 @@ def check_rates(frame: pd.DataFrame, declared: AnalysisPlan) -> None:
         )
 
 
-def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
+def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """The pass rate corrected by the rates of another study.
 
     Parameters
@@ -200,21 +192,15 @@ def rate_corrections(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[
         passes, n, tp=tp, positives=positives, tn=tn, negatives=negatives,
         level=declared.level,
     )  # fmt: skip
-    clusters = int(np.unique(codes).size)
-    unread = asked["item_id"].nunique() - len(share)
-    sample = Sample(
-        n_items=len(share),
-        n_clusters=clusters if clusters < codes.size else None,
-        excluded={"unread": unread},
-    )
+    clusters, unread = int(np.unique(codes).size), asked["item_id"].nunique() - len(share)
+    groups = clusters if clusters < codes.size else None
+    sample = Sample(n_items=len(share), n_clusters=groups, excluded={"unread": unread})
     shown = ", ".join(
         f"{name} {apa_number(right / labels, bounded=True)} of {labels:g} labels"
         for name, (right, labels) in rates.items()
     )
-    title = (
-        f"Corrected pass rate (judge alone "
-        f"{apa_number(passes / n, bounded=True)}; measured elsewhere: {shown})"
-    )
+    alone = apa_number(passes / n, bounded=True)
+    title = f"Corrected pass rate (judge alone {alone}; measured elsewhere: {shown})"
     details = {**corrected.details, "judge_only": passes / n, "effective_n": n}
     return [("people.corrected", title, corrected.replace(sample=sample, details=details))]
 
@@ -251,7 +237,7 @@ def right_answers(frame: pd.DataFrame) -> pd.Series | None:
 
 def choices_by_k(
     name: str, array: ScoreArray, frame: pd.DataFrame, declared: AnalysisPlan
-) -> list[tuple[str, str, Result]]:
+) -> Found:
     """How often the best scored answer is the right one, by number of scores.
 
     Parameters
@@ -280,16 +266,11 @@ def choices_by_k(
         whole = stats.choice_accuracy_by_k(scores, correct, array.clusters, **options)
     except InputError:
         return []
-    results: list[tuple[str, str, Result]] = _with_all(whole, correct, array.clusters)
-    if scores.shape[1] < 2:
-        return results
-    results.append(("people.by_k", "The same, by number of judgments", whole))
-    return results
+    by_k: Found = [("people.by_k", "The same, by number of judgments", whole)]
+    return _with_all(whole, correct, array.clusters) + (by_k if scores.shape[1] > 1 else [])
 
 
-def _with_all(
-    whole: AccuracyByK, correct: NDArray[np.bool_], question: NDArray[np.object_]
-) -> list[tuple[str, str, Result]]:
+def _with_all(whole: AccuracyByK, correct: Bools, question: Objects) -> Found:
     """Accuracy of the highest mean of all scores, and of a random choice."""
     of_question = pd.Series(correct).groupby(question)
     chance = 1 / of_question.size()[of_question.sum().eq(1) & of_question.size().gt(1)]
@@ -314,9 +295,7 @@ _LEAST = 10
 _MOST_PEOPLE = 50
 
 
-def annotator_results(
-    asked: pd.DataFrame, declared: AnalysisPlan, *, scores: bool
-) -> list[tuple[str, str, Result]]:
+def annotator_results(asked: pd.DataFrame, declared: AnalysisPlan, *, scores: bool) -> Found:
     """Agreement among human raters and with the judge, and the alternative annotator test.
 
     Parameters
@@ -351,17 +330,13 @@ def annotator_results(
             values, labels, scores=scores, cluster=cluster, level=declared.level
         )
         replaced = stats.alternative_annotator_test(
-            values,
-            labels,
-            annotators=[c.removeprefix(PERSON) for c in people],
-            scoring="neg_rmse" if scores else "accuracy",
-            cluster=cluster,
-            seed=declared.seed,
-        )
+            values, labels, annotators=[c.removeprefix(PERSON) for c in people],
+            scoring="neg_rmse" if scores else "accuracy", cluster=cluster, seed=declared.seed,
+        )  # fmt: skip
     except InputError:  # labels that are not numbers
         return []
     judged = "apart" if scores else "with_one"
-    beyond: list[tuple[str, str, Result]] = []
+    beyond: Found = []
     if not scores:  # on the items of the others: judged, labelled by two
         kappa = stats.fleiss_kappa(
             labels[enough], cluster=clusters[enough], level=declared.level, n_permutations=0
@@ -377,27 +352,24 @@ def annotator_results(
     ]
 
 
-def _replaces(replaced: AlternativeAnnotator) -> list[tuple[str, str, Result]]:
+def _replaces(replaced: AlternativeAnnotator) -> Found:
     """Share of annotators that the judge may replace, with that of a constant judge."""
-    constant = replaced.beside.get("the best constant label")
-    return [
-        (
-            f"people.{kind}",
-            label,
-            Estimate(
-                name="winning_rate", label=label, estimate=test.winning_rate, sample=test.sample,
-                reason=test.reason,
-            ),
-        )
-        for kind, label, test in (
-            ("replaces", f"Alt-test winning rate (epsilon {replaced.epsilon:g})", replaced),
-            ("constant_replaces", "Alt-test winning rate of a constant judge", constant),
-        )
-        if test is not None and not test.reason
-    ]  # fmt: skip
+    named = {
+        "replaces": (f"Alt-test winning rate (epsilon {replaced.epsilon:g})", replaced),
+        "constant_replaces": ("Alt-test winning rate of a constant judge",
+                              replaced.beside.get("the best constant label")),
+    }  # fmt: skip
+    results: Found = []
+    for kind, (label, test) in named.items():
+        if test is not None and not test.reason:
+            rate = Estimate(
+                name="winning_rate", label=label, estimate=test.winning_rate, sample=test.sample
+            )
+            results.append((f"people.{kind}", label, rate))
+    return results
 
 
-def _labels(table: pd.DataFrame, *, scores: bool) -> NDArray[np.object_]:
+def _labels(table: pd.DataFrame, *, scores: bool) -> Objects:
     """Items x people, None where a person said nothing, in the words of the choices."""
     words = table.fillna("").astype(str).to_numpy(object).ravel()
     labels_text = pd.Series(words, dtype=object).str.strip()
@@ -486,12 +458,10 @@ def panel_of_ratings(
     list of NamedResult
         Empty where there is one condition, or no label.
     """
-    human = ratings.reindex(list(array.items)).to_numpy(float)
     order = np.argsort(np.asarray(array.items, dtype=str))
-    return _panel(
-        declared, stats.panel_of_scores, list(array.conditions), array.clusters[order],
-        item_means(array)[order], human[order],
-    )  # fmt: skip
+    human = ratings.reindex(list(array.items)).to_numpy(float)[order]
+    names, means = list(array.conditions), item_means(array)[order]
+    return _panel(declared, stats.panel_of_scores, names, array.clusters[order], means, human)
 
 
 def _panel(
@@ -639,25 +609,20 @@ def drawing(
     if mix := read_mix(declared.options.get("mix", "")):
         return _mix_draw(asked, items, stated, mix)
     chance = _item_column(asked, "chance", items)
-    names_listed = None
-    if chance is not None:
-        values = pd.to_numeric(chance, errors="coerce").to_numpy(float)
-        names_listed = values if np.isfinite(values[labelled]).all() else None
-    if (
-        names_listed is not None
-        and stated != "stratified"
-        and np.ptp(names_listed[labelled]) <= 1e-9
-    ):
+    chances = None if chance is None else pd.to_numeric(chance, errors="coerce").to_numpy(float)
+    if chances is not None and not np.isfinite(chances[labelled]).all():
+        chances = None
+    if chances is not None and stated != "stratified" and np.ptp(chances[labelled]) <= 1e-9:
         # Equal chances: drawn at random, unless what is stated goes beyond the chances.
         return Drawing(labels_drawn=stated or "random")
     if stated == "convenience":
         return Drawing(labels_drawn=stated)
-    if names_listed is not None:
-        by_verdict = not labelled.all() and _one_each(verdict[labelled], names_listed[labelled])
+    if chances is not None:
+        by_verdict = not labelled.all() and _one_each(verdict[labelled], chances[labelled])
         if stated in {None, "by-verdict"} and by_verdict:
             return Drawing(labels_drawn="by-verdict")
         # Drawn by something else, as another judge's verdicts: the chances themselves weigh.
-        return Drawing(labels_drawn="random", chance=names_listed)
+        return Drawing(labels_drawn="random", chance=chances)
     if stated == "stratified":
         stratum = _item_column(asked, "category", items)
         if stratum is None or stratum.fillna("").eq("").any():

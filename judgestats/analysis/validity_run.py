@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,8 +17,9 @@ from judgestats.analysis.agreement import (
     ratings_results,
     true_score_of,
 )
+from judgestats.analysis.families import AnalysisPlan, ClaimedTest, Hypothesis
 from judgestats.analysis.limits import designed_labels
-from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.records import Analysis, Found, NamedResult, condition_result
 from judgestats.analysis.repeats import Costs, best_conditions
 from judgestats.analysis.selections import condition_row, selection_limits, sort_results
 from judgestats.analysis.validity_raters import annotator_results, drawn_as
@@ -34,10 +36,9 @@ _TESTED = ("people.kappa", "people.pearson")
 _DESCRIBED = ("sensitivity", "specificity", "accuracy", "bias", "concordance", "corrected")
 _DRAWN = "Agreement with human labels: accuracy of verdicts, and correlation of scores."
 MARGIN = 0.05
-Found = list[tuple[str, str, Result]]
 
 
-def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> families.AnalysisPlan:
+def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> AnalysisPlan:
     """The plan, as it is written to the run before the first call."""
     del conditions
     scale = parameters["scale"]
@@ -46,12 +47,10 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     pass_from = middle if parameters["pass_from"] is None else parameters["pass_from"]
     return families.planned(
         "validity", parameters,
-        families.Hypothesis(
-            "related", "Are verdicts and scores related to human labels at all?",
+        Hypothesis("related", "Are verdicts and scores related to human labels at all?",
             "Cohen's kappa (verdicts) or Pearson's r (scores) with human labels, p by shuffling "
-            "labels over answers; over questions where these repeat", _FAMILY, "primary",
-        ),
-        families.Hypothesis(
+            "labels over answers; over questions where these repeat", _FAMILY, "primary"),
+        Hypothesis(
             "people", "How accurate is the judge, how large is its bias, and what is the human "
             "pass rate or mean of all its items?",
             "error rates, agreement, bias, and concordance; post-stratified pass rate and "
@@ -59,10 +58,8 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
             "none: estimates with intervals over questions", "primary",
         ),
         SLICES,
-        families.Hypothesis(
-            "best", "Which condition agrees most with human labels?",
-            "differences from the best, simultaneous intervals over questions",
-        ),
+        Hypothesis("best", "Which condition agrees most with human labels?",
+            "differences from the best, simultaneous intervals over questions"),
         margins={"accuracy": MARGIN},
         options={
             "labels": parameters["labels"],
@@ -78,9 +75,7 @@ def plan(parameters: Mapping[str, Any], conditions: Sequence[Condition]) -> fami
     )  # fmt: skip
 
 
-def analyse(
-    frame: pd.DataFrame, declared: families.AnalysisPlan, *, items: Sequence[Item] = ()
-) -> Analysis:
+def analyse(frame: pd.DataFrame, declared: AnalysisPlan, *, items: Sequence[Item] = ()) -> Analysis:
     """Answer the plan's hypotheses.
 
     Parameters
@@ -148,7 +143,7 @@ def analyse(
     return validity.marked_as_tuned(analysis, labelled)
 
 
-def _condition(name: str, asked: pd.DataFrame, declared: families.AnalysisPlan) -> Found:
+def _condition(name: str, asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """What labels say of one condition."""
     if set(asked["choice"]) - {""}:
         own = validity.pass_fail_results(asked, declared)
@@ -176,22 +171,17 @@ def _related(name: str, results: Found) -> list[NamedResult]:
             continue
         null = result.null
         test = TestResult(
-            name="related_to_labels",
-            method=f"{title}: labels shuffled over answers",
-            statistic=result.estimate,
-            statistic_name="kappa" if kind == "people.kappa" else "r",
-            p_value=null.p_value,
-            sample=result.sample,
+            name="related_to_labels", method=f"{title}: labels shuffled over answers",
+            statistic=result.estimate, statistic_name="kappa" if kind == "people.kappa" else "r",
+            p_value=null.p_value, sample=result.sample, alternative="greater",
             null_hypothesis="the judge's verdicts are unrelated to human labels",
-            alternative="greater",
-            reason=null.reason,
-            details={"p_floor": null.p_smallest},
-        )
+            reason=null.reason, details={"p_floor": null.p_smallest},
+        )  # fmt: skip
         return [condition_result("related", "Related to human labels", name, test)]
     return []
 
 
-def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: families.AnalysisPlan) -> list[str]:
+def _limits(frame: pd.DataFrame, table: pd.DataFrame, declared: AnalysisPlan) -> list[str]:
     designed = [designed_labels()] if declared.options["labels"] == "designed" else []
     return [*designed, *selection_limits(frame, table)]
 
@@ -207,7 +197,7 @@ def _best(
     agreement: Mapping[str, pd.Series],
     rows: Sequence[Mapping[str, Any]],
     frame: pd.DataFrame,
-    declared: families.AnalysisPlan,
+    declared: AnalysisPlan,
 ) -> tuple[NamedResult, ...]:
     table = pd.DataFrame(dict(agreement)).dropna()
     if table.shape[1] < 2 or len(table) < 3:
@@ -223,7 +213,7 @@ def _best(
              for r in own],
             USD="each", tokens="tokens", judgments="one",
         ),
-        margin=MARGIN, level=declared.level, what="agreement with human labels",
+        margin=MARGIN, level=declared.level,
     )  # fmt: skip
 
 
@@ -237,7 +227,7 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
         if isinstance(result, TestResult) and named.id.startswith("related."):
             of_kappa = result.statistic_name == "kappa"
             estimand = "cohen_kappa" if of_kappa else "pearson_correlation"
-            claimed = families.ClaimedTest(result=named, about=named.about)
+            claimed = ClaimedTest(result=named, about=named.about)
             headline = families.headline_of_test(claimed, family, estimand=estimand)
             # In no family where its p could not be computed.
             alone = math.isnan(headline.p_adjusted)
@@ -249,17 +239,9 @@ def _headlines(results: Sequence[NamedResult]) -> tuple[Headline, ...]:
 
 def _rows(table: pd.DataFrame, drawn: str, of_scores: str) -> tuple[Row, ...]:
     """Rows of the screen: accuracy, and the corrected rate or mean."""
-    kinds = dict(zip(table["condition"], table["factor_verdict"], strict=True))
-    rate, worth = coefficients.true_rows(
-        [c for c, k in kinds.items() if k == "pass_fail"], "poststratified", labels_drawn=drawn
-    )
-    mean, more = coefficients.true_rows(
-        [c for c, k in kinds.items() if k != "pass_fail"], of_scores, labels_drawn=drawn
-    )
-    return coefficients.people_rows(
-        kinds,
-        rate,
-        mean,
-        dataclasses.replace(worth, cells={**worth.cells, **more.cells}),
-        labels_drawn=drawn,
-    )
+    passes = table["factor_verdict"].eq("pass_fail")
+    truth = partial(coefficients.true_rows, labels_drawn=drawn)
+    rate, worth = truth(table.loc[passes, "condition"], "poststratified")
+    mean, more = truth(table.loc[~passes, "condition"], of_scores)
+    both = dataclasses.replace(worth, cells={**worth.cells, **more.cells})
+    return coefficients.people_rows(table["condition"], rate, mean, both, labels_drawn=drawn)

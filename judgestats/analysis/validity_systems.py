@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from judgestats import stats
 from judgestats.analysis.coefficients import results_row
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, shared_clusters
-from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.records import Analysis, Found, NamedResult, condition_result
 from judgestats.analysis.supplements import Rows
 from judgestats.analysis.validity_raters import corrected_results, drawing
 from judgestats.arrays import Floats, Objects
@@ -88,13 +88,12 @@ def _compared(
         {"question": own["cluster"], "system": own["author"], "judge": judge, "human": human}
     )
     # Repeats of the judge are averaged first; so are several answers of a system to one question.
+    wide = table.pivot_table(
+        index="question", columns="system", values=["judge", "human"], aggfunc="mean",
+        dropna=False, sort=False,
+    )  # fmt: skip
     f, y = (
-        table.pivot_table(
-            index="question", columns="system", values=c, aggfunc="mean", dropna=False, sort=False
-        )
-        .reindex(columns=systems)
-        .to_numpy(float)
-        for c in ("judge", "human")
+        pd.DataFrame(wide[c]).reindex(columns=systems).to_numpy(float) for c in ("judge", "human")
     )
     if int(np.sum((np.isfinite(y) & np.isfinite(f)).sum(axis=1) >= 2)) < _LEAST:
         return None
@@ -140,9 +139,8 @@ def win_results(frame: pd.DataFrame, declared: AnalysisPlan) -> list[NamedResult
         for first, second, rate in _rates(items, drawn, declared.level):
             pair, alone = f"{first} over {second}", apa_number(rate.details["judge"], bounded=True)
             title = f"Human preference rate of {pair}, a tie half; judge alone {alone}"
-            results.append(
-                condition_result(f"preferred.{pair}", title, name, rate, hypothesis="people")
-            )
+            key = f"preferred.{pair}"
+            results.append(condition_result(key, title, name, rate, hypothesis="people"))
         if not results or drawn == "by-verdict":
             continue
         if pairs := _wins_compared(items, drawn, declared.level):
@@ -196,12 +194,9 @@ def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str,
         judge = rows.pivot(index="item", columns="place", values="judge").reindex(human.index)
         clusters = rows.groupby("item", sort=False)["cluster"].first()
         rate = stats.corrected_win_rate(
-            judge.map(_WORDS.get).to_numpy(object),
-            human.map(_WORDS.get).to_numpy(object),
-            labels_drawn=drawn,
-            level=level,
-            cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
-        )
+            judge.map(_WORDS.get).to_numpy(object), human.map(_WORDS.get).to_numpy(object),
+            labels_drawn=drawn, level=level, cluster=shared_clusters(clusters.to_numpy(object)),
+        )  # fmt: skip
         yield str(first), str(second), rate.replace(label=f"People prefer {first} to {second}")
 
 
@@ -228,7 +223,7 @@ def _wins_compared(items: pd.DataFrame, drawn: Any, level: float) -> Comparisons
     clusters = once["cluster"]
     differences = stats.corrected_differences(
         *tables, names=systems, labels_drawn=drawn, level=level,
-        cluster=clusters.to_numpy(object) if clusters.duplicated().any() else None,
+        cluster=shared_clusters(clusters.to_numpy(object)),
     )  # fmt: skip
     details = {k: v for k, v in differences.details.items() if k != "win_rates"}
     kept = tuple(r for r in differences.rows if r.n)
@@ -250,10 +245,7 @@ _LENGTH: tuple[tuple[Measure, str], ...] = (
 
 
 def slice_results(
-    name: str,
-    asked: pd.DataFrame,
-    texts: Mapping[str, tuple[str, str]],
-    declared: AnalysisPlan,
+    name: str, asked: pd.DataFrame, texts: Mapping[str, tuple[str, str]], declared: AnalysisPlan
 ) -> list[NamedResult]:
     """Is the judge wrong more often on some kind of answer?
 
@@ -283,7 +275,7 @@ def slice_results(
     first, judge, human = first[labelled], judge[labelled], human[labelled]
     cluster = shared_clusters(first["cluster"].to_numpy(object))
     options: dict[str, Any] = {"cluster": cluster, "level": declared.level}
-    out: list[tuple[str, str, Result]] = []
+    out: Found = []
     for column, kind in _KINDS.items():
         kinds = first[column].astype(str) if column in first else pd.Series(dtype=str)
         if 1 < kinds.nunique() <= _MOST_SLICES and not kinds.eq("").any():
@@ -298,21 +290,19 @@ def slice_results(
     return [condition_result(key, t, name, sliced, role="secondary") for key, t, sliced in out]
 
 
-def _lengths(first: pd.DataFrame, texts: Mapping[str, tuple[str, str]]) -> NDArray[np.float64]:
+def _lengths(first: pd.DataFrame, texts: Mapping[str, tuple[str, str]]) -> Floats:
     """Of each item's answer, from its text or as a column of the file says."""
     if not any(answer for _, answer in texts.values()) and "answer_length" in first:
         return first["answer_length"].to_numpy(float)
     return np.array([len(texts[i][1]) if i in texts else np.nan for i in first.index], dtype=float)
 
 
-def _thirds(lengths: NDArray[np.float64]) -> NDArray[np.object_]:
+def _thirds(lengths: Floats) -> Objects:
     """Each answer's third by length, with its bounds; empty where a length is not known."""
     if not lengths.size or not np.isfinite(lengths).all() or np.ptp(lengths) == 0:
         return np.zeros(0, dtype=object)
     low, high = np.quantile(lengths, [1 / 3, 2 / 3], method="inverted_cdf")
-    names = (
-        f"short (to {low:g})", f"middle (to {high:g})", f"long (over {high:g})",
-    )  # fmt: skip
+    names = (f"short (to {low:g})", f"middle (to {high:g})", f"long (over {high:g})")
     third = (lengths > low).astype(int) + (lengths > high)
     return np.array([names[i] for i in third], dtype=object)
 
@@ -352,10 +342,8 @@ class Disagreements(Result):
         if not self.n:
             return f"Judge and human labels differ on no item ({self.sample})."
         named = ", ".join(str(v)[:40] for v in self.rows["item_id"].head(3))
-        return (
-            f"Judge and human labels differ on {self.n} of {self.sample.n_items} labelled items. "
-            f"Read these first: {named}."
-        )
+        size = f"{self.n} of {self.sample.n_items} labelled items"
+        return f"Judge and human labels differ on {size}. Read these first: {named}."
 
     def __str__(self) -> str:
         return f"\n{self.sentence()}\n{self.rows.to_string(index=False)}\n"
@@ -465,14 +453,10 @@ def with_disagreements(
     shown = table.groupby("condition", sort=False).head(_LISTED)
     shown = shown.map(lambda v: v[:_TOLD] if isinstance(v, str) else v)
     rows = Rows(table=shown.reset_index(drop=True))
-    record = NamedResult("disagreements", _DIFFER, "descriptive", rows)
+    described = (*analysis.described, NamedResult("disagreements", _DIFFER, "descriptive", rows))
     # These texts were written by others: none of them is a formula to whoever opens the file.
-    written = csv_text(table)
-    return replace(
-        analysis,
-        described=(*analysis.described, record),
-        files={**analysis.files, DISAGREEMENTS: written},
-    )
+    files = {**analysis.files, DISAGREEMENTS: csv_text(table)}
+    return replace(analysis, described=described, files=files)
 
 
 def _listed(
@@ -490,11 +474,9 @@ def _listed(
         dict(zip(rows["item_id"], rows["people"], strict=True)),
     )
     asked = [texts_of_items.get(str(item), ("", "")) for item in rows["item_id"]]
-    return rows.assign(
-        question=[q for q, _ in asked],
-        answer=[a for _, a in asked],
-        judge_says=[words.get(item, "") for item in rows["item_id"]],
-    )
+    says = [words.get(item, "") for item in rows["item_id"]]
+    questions, answers = ([pair[k] for pair in asked] for k in (0, 1))
+    return rows.assign(question=questions, answer=answers, judge_says=says)
 
 
 def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
@@ -503,12 +485,10 @@ def _words(own: pd.DataFrame, people: Mapping[Any, Any]) -> dict[Any, str]:
     if own.empty:
         return {}
     human = own["item_id"].astype("str").map(people)
+    far = (own["choice"] != human).astype(float).where(own["choice"] != "", -1.0)
     if pd.api.types.is_numeric_dtype(human):
-        passed = own["choice"].map(_CODES)
-        far = (own["score"].where(own["score"].notna(), passed).astype(float) - human).abs()
-        far = far.fillna(-1.0)
-    else:
-        far = (own["choice"] != human).astype(float).where(own["choice"] != "", -1.0)
+        judged = own["score"].fillna(own["choice"].map(_CODES)).astype(float)
+        far = (judged - human).abs().fillna(-1.0)
     furthest = own.loc[far.groupby(own["item_id"], sort=False).idxmax()]
     parts = [furthest[c].astype(object) for c in ("explanation", "raw_text") if c in own]
     return {
@@ -525,7 +505,7 @@ def separated_scores(
     *,
     items: Objects,
     cluster: NDArray[Any] | None,
-) -> list[tuple[str, str, Result]]:
+) -> Found:
     """ROC AUC of scores against human pass / fail labels, and the corrected pass rate.
 
     There are no bias and limits of agreement, because labels are not on the scale of the scores.
@@ -554,9 +534,7 @@ def separated_scores(
     area = stats.separation(scores, passed, **options)
     drawn = drawing(asked, pd.Index(items), np.isfinite(passed), mean, declared)
     area = area.replace(notes=(*area.notes, *drawn.notes))
-    results: list[tuple[str, str, Result]] = [
-        ("people.separation", "ROC AUC: human passes scored above human fails", area)
-    ]
+    results: Found = [("people.separation", "ROC AUC: human passes scored above human fails", area)]
     if np.isnan(passed).any() or drawn.mix:
         score = stats.corrected_mean(scores, passed, **drawn.of_scores, **options)
         rate = score.corrected

@@ -18,7 +18,7 @@ from judgestats.analysis.coefficients import condition_metrics, described, is_pr
 from judgestats.analysis.families import AnalysisPlan, Hypothesis, clusters_of, shared_clusters
 from judgestats.analysis.leaderboard import strength_results, strength_rows
 from judgestats.analysis.limits import Limit, few_questions, lost_limits
-from judgestats.analysis.records import Analysis, NamedResult, condition_result
+from judgestats.analysis.records import Analysis, Found, NamedResult, condition_result
 from judgestats.analysis.repeats import repeats_needed
 from judgestats.analysis.selections import credit_test, label_shares, matched_rank_test
 from judgestats.analysis.supplements import not_repeated
@@ -38,8 +38,6 @@ from judgestats.results import About, quantity_of
 from judgestats.stats import cohen_kappa, krippendorff_alpha, mean_shift
 from judgestats.stats.agreement import alignment_credit, mean_share
 from judgestats.stats.inference.result import Estimate, Result
-
-Found = list[tuple[str, str, Result]]
 
 SHARE_OF = "share of "
 _MOST_OPTIONS = 6
@@ -173,13 +171,8 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
     common: dict[str, Any] = {"cluster": cluster, **declared.resampling}
     verdicts = table.to_numpy(object)
     options = sorted({*verdicts.ravel()} - {""})
-    results: Found = [
-        (
-            "judges.alpha",
-            "Agreement between judges, Krippendorff's alpha",
-            krippendorff_alpha(verdicts, **common),
-        )
-    ]
+    alpha = krippendorff_alpha(verdicts, **common)
+    results: Found = [("judges.alpha", "Agreement between judges, Krippendorff's alpha", alpha)]
     for i, j in itertools.combinations(range(len(names)), 2):
         pair = f"{names[i]} and {names[j]}"
         both = (verdicts[:, i] != "") & (verdicts[:, j] != "")
@@ -192,7 +185,7 @@ def judges_of_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Found:
 
 
 def verdict_row(
-    name: str, asked: pd.DataFrame, counts: pd.Series, results: list[tuple[str, str, Result]]
+    name: str, asked: pd.DataFrame, counts: pd.Series, results: Found
 ) -> dict[str, Any]:
     """What was counted and estimated in one condition, as a row."""
     row: dict[str, Any] = {
@@ -228,9 +221,10 @@ def named_results(
     """The results of a condition, named; and how many verdicts its reliability asks for."""
     about = About(conditions=(name,))
     named = [
-        condition_result(kind, title, name, result, role="primary" if primary else "secondary")
+        condition_result(
+            kind, title, name, result, role="primary" if is_primary(kind) else "secondary"
+        )
         for kind, title, result in results
-        for primary in [is_primary(kind)]
     ]
     record = quantity_of("vote_share_reliability").record
     single = [r for kind, _, r in results if kind == record and isinstance(r, Estimate)]
@@ -322,7 +316,7 @@ def audit_verdicts(frame: pd.DataFrame, declared: AnalysisPlan) -> Analysis:
             *unordered,
         ),
         condition_metrics={
-            str(r["condition"]): condition_metrics(r) | validity[str(r["condition"])] for r in rows
+            r["condition"]: condition_metrics(r) | validity[r["condition"]] for r in rows
         },
     )
 
@@ -336,9 +330,8 @@ def _comparable(
     check_rates(frame, declared)
     if "label" in frame and frame["label"].astype(str).str.strip().ne("").any():
         if verdict_consistency.has_shared_words(frame):
-            frame = frame.assign(
-                **{c: verdict_consistency.lower_case(frame[c]) for c in ("choice", "label")}
-            )
+            lower = {c: verdict_consistency.lower_case(frame[c]) for c in ("choice", "label")}
+            frame = frame.assign(**lower)
         else:
             frame = frame.assign(label=verdict_consistency.outcomes(frame["label"], strict=True))
             frame, strange = verdict_consistency.comparable(frame)
@@ -403,7 +396,7 @@ def _compare(
     common: dict[str, Any] = {"conditions": names, "cluster": cluster}
     credit = credit_test(data, within="items", **common, **declared.resampling)
     shifts = label_shares(mean_shift(data, **common, level=declared.level))
-    parts: list[tuple[str, str, Result]] = [
+    parts: Found = [
         ("compare.people", "Agreement with human labels, paired by item", credit),
         ("compare.people.ranks", "Ranks of agreement, paired by item", result),
         ("compare.people.pairs", "Shares that agree, pair by pair", shifts),
@@ -428,12 +421,7 @@ def _limits(frame: pd.DataFrame, table: pd.DataFrame, strange: tuple[str, ...]) 
             "different orders are compared in the results on position."
         )
     if frame["order"].nunique() < 2 and set(frame["choice"].unique()) <= {"a", "b", "tie", ""}:
-        limits.append(
-            Limit(
-                "One order only: position bias cannot be separated from a preference for a "
-                "response.",
-                code="one_order",
-                short="one order only: position bias cannot be separated",
-            )
-        )
+        short = "one order only: position bias cannot be separated"
+        text = f"{short[0].upper()}{short[1:]} from a preference for a response."
+        limits.append(Limit(text, code="one_order", short=short))
     return limits

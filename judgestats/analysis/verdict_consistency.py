@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from judgestats.analysis.coefficients import computed, declared_for, repetition_results
 from judgestats.analysis.families import AnalysisPlan, clusters_of, shared_clusters
+from judgestats.analysis.records import Found
 from judgestats.analysis.scores import affordable
 from judgestats.analysis.validity import confidence_results
 from judgestats.analysis.validity_raters import annotator_results
@@ -22,7 +21,7 @@ from judgestats.errors import InputError
 from judgestats.results.quantities.entry import Kind
 from judgestats.stats import accuracy, relation_null
 from judgestats.stats.designs.count_table import count_table
-from judgestats.stats.inference.result import Estimate, Note, Result, Sample
+from judgestats.stats.inference.result import Estimate, Note, Sample
 
 OUTCOMES: Mapping[str, str] = {
     **dict.fromkeys(("a", "model_a", "response_a", "assistant_a", "1", "first", "[[a]]"), "a"),
@@ -133,7 +132,7 @@ _CREDIT = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
 """1 for the same outcome, .5 where exactly one says tie; rows the judge, columns the human."""
 
 
-def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
+def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """Agreement of one condition's verdicts with human labels.
 
     Parameters
@@ -153,11 +152,10 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     words = {*judge, *human} - {""}
     names = _OUTCOMES if words <= set(_OUTCOMES) else tuple(sorted(words))
     # Several judgments of one item are not independent: the item is the least cluster.
-    options: dict[str, Any] = {
-        "cluster": pairs["cluster"].to_numpy(object),
-        "level": declared.level,
-    }
-    kinds: list[Kind] = ["labels", *_pair_kinds(words)]
+    options = {"cluster": pairs["cluster"].to_numpy(object), "level": declared.level}
+    kinds: list[Kind] = ["labels"]
+    if words <= set(_OUTCOMES):
+        kinds += ["pair labels", "tied labels"] if "tie" in words else ["pair labels"]
     tables: dict[str, Callable[[Floats], Floats]] = {
         "alignment_score": lambda t: _share(t, _CREDIT),
         "accuracy": lambda t: _share(t, np.eye(len(names))),
@@ -170,14 +168,10 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
             (
                 q.record,
                 q.title or q.heading,
-                _item_estimate(
-                    computed(q, judge, human, categories=list(names), **options),
-                    items,
-                    tables.get(q.key),
-                    declared,
-                ),
+                _item_estimate(value, items, tables.get(q.key), declared),
             )
             for q in declared_for(*kinds)
+            for value in [computed(q, judge, human, categories=list(names), **options)]
         ),
         *_always_same(pairs, names, declared.level),
         *annotator_results(asked, declared, scores=False),
@@ -186,16 +180,7 @@ def people_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[st
     ]
 
 
-def _pair_kinds(words: set[str]) -> list[Kind]:
-    """The kinds of labels of pairs that these verdicts and labels are."""
-    if not words <= set(_OUTCOMES):
-        return []
-    return ["pair labels", "tied labels"] if "tie" in words else ["pair labels"]
-
-
-def _always_same(
-    pairs: pd.DataFrame, names: tuple[str, ...], level: float
-) -> list[tuple[str, str, Result]]:
+def _always_same(pairs: pd.DataFrame, names: tuple[str, ...], level: float) -> Found:
     """Accuracy of always giving the most common human verdict, over items with a verdict."""
     once = pairs[pairs["choice"] != ""].drop_duplicates("item_id")
     if once.empty:
@@ -266,28 +251,21 @@ def _item_estimate(
     stay together, and whole clusters where items have them.
     """
     n, out = items.sizes.size, result.sample
-    sample = Sample(
-        n_items=n,
-        n_clusters=items.n_clusters,
+    result = result.replace(sample=Sample(
+        n_items=n, n_clusters=items.n_clusters, n_excluded=out.n_excluded,
         n_replications=int(items.sizes.min()) if n else None,
         n_replications_max=int(items.sizes.max()) if n else None,
-        n_excluded=out.n_excluded,
         excluded={f"judgments, {why}": lost for why, lost in out.excluded.items()},
-    )
-    result = result.replace(sample=sample)
+    ))  # fmt: skip
     if value is None or not declared.n_resamples or math.isnan(result.estimate):
         return result
     if items.several_labels:
-        return result.replace(
-            notes=(
-                *result.notes,
-                Note(
-                    code="no_null",
-                    message="items have several different labels, so no null is given: labels "
-                    "cannot be shuffled over items",
-                ),
-            )
+        note = Note(
+            code="no_null",
+            message="items have several different labels, so no null is given: labels "
+            "cannot be shuffled over items",
         )
+        return result.replace(notes=(*result.notes, note))
     names = np.arange(items.counts.shape[1])
     null = relation_null(
         (items.labels, items.counts),
@@ -302,63 +280,41 @@ def _item_estimate(
     return result.replace(null=null)
 
 
-def _wide(asked: pd.DataFrame, items: pd.Index) -> NDArray[np.object_]:
+def _wide(asked: pd.DataFrame, items: pd.Index) -> Objects:
     """Items x replications of choices: empty text was asked and not read, None never asked."""
     table = asked.pivot(index="item_id", columns="replicate", values="choice").reindex(items)
     return table.astype(object).where(table.notna(), None).to_numpy(object)
 
 
-def condition_results(asked: pd.DataFrame, declared: AnalysisPlan) -> list[tuple[str, str, Result]]:
+def condition_results(asked: pd.DataFrame, declared: AnalysisPlan) -> Found:
     """What a condition's verdicts show: kind, title and result."""
     items = pd.Index(asked["item_id"].unique())
     cluster = shared_clusters(clusters_of(asked, items))
     orders = orders_shown(asked)
     by_order = {o: _wide(asked[asked["order"] == o], items) for o in orders}
-    results = _repetition({o: t for o, t in by_order.items() if t.shape[1] > 1}, cluster, declared)
+    results = _repetition([t for t in by_order.values() if t.shape[1] > 1], cluster, declared)
     if len(orders) == 2 and set(asked["choice"].unique()) <= {"a", "b", "tie", ""}:
-        results += _order_results(by_order, orders, cluster, declared)
+        first, second = by_order.values()
+        width, common = min(first.shape[1], second.shape[1]), declared.resampling
+        results += [
+            (q.record, q.title or q.heading, computed(q, first, second, cluster=cluster, **common))
+            for q in declared_for("pairs", repeats=width)
+        ]
     if "label" in asked and (asked["label"] != "").any():
         results += people_results(asked, declared)
     return results
 
 
-def _repetition(
-    repeated: Mapping[str, NDArray[np.object_]],
-    cluster: NDArray[np.object_] | None,
-    declared: AnalysisPlan,
-) -> list[tuple[str, str, Result]]:
+def _repetition(tables: list[Objects], cluster: Objects | None, declared: AnalysisPlan) -> Found:
     """Repetitions of the same order compared, over every order that was repeated."""
-    if not repeated:
+    if not tables:
         return []
-    tables = list(repeated.values())
-    common: dict[str, Any] = {
-        "cluster": cluster,
-        "level": declared.level,
-        "n_permutations": affordable(declared.n_resamples, sum(t.size for t in tables)),
-        "seed": declared.seed,
-    }
+    affordable_draws = affordable(declared.n_resamples, sum(t.size for t in tables))
+    common = {**declared.resampling, "cluster": cluster, "n_permutations": affordable_draws}
     results = repetition_results([count_table(t) for t in tables], **common)
     unread = any((t == "").any() for t in tables)
     if unread and any(((t != "") & (t != None)).any() for t in tables):  # noqa: E711  elementwise
         named = [np.where(t == "", "(unparsed)", t) for t in tables]
         [(record, title, value)] = repetition_results(named, only="fleiss_kappa", **common)
-        titled = f"{title}, unparsed as a category"
-        results.append((f"{record}_unread", titled, value))
+        results.append((f"{record}_unread", f"{title}, unparsed as a category", value))
     return results
-
-
-def _order_results(
-    by_order: Mapping[str, NDArray[np.object_]],
-    orders: list[str],
-    cluster: NDArray[np.object_] | None,
-    declared: AnalysisPlan,
-) -> list[tuple[str, str, Result]]:
-    ab, ba = orders
-    first, second = by_order[ab], by_order[ba]
-    return [
-        (q.record, q.title or q.heading, computed(
-            q, first, second, cluster=cluster,
-            **declared.resampling,
-        ))
-        for q in declared_for("pairs", repeats=min(first.shape[1], second.shape[1]))
-    ]  # fmt: skip

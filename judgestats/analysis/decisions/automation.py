@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded, bounded
+from judgestats.analysis.decisions.record import Decision, Labelled, Source
 from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
@@ -26,7 +27,7 @@ from judgestats.stats.validity.sequential import (
     least_losses,
 )
 
-SOURCES: Mapping[record.Source, str] = {
+SOURCES: Mapping[Source, str] = {
     "mapped": "confidence column",
     "words": "confidence column of words",
     "votes": "vote share of repeats",
@@ -77,7 +78,7 @@ class ClassPart(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Routed(record.Decision):
+class Routed(Decision):
     """Items that may be decided without a person, with their error rate bounded.
 
     Attributes
@@ -97,7 +98,7 @@ class Routed(record.Decision):
     required: ClassVar[tuple[str, ...]] = ("automation_share",)
     error: Number
     share: Number = 0.0
-    confidence_source: record.Source = ""
+    confidence_source: Source = ""
     routes: tuple[str, ...] = ()
     verdicts: tuple[Number, ...] = ()
     confidence: tuple[Number, ...] = ()
@@ -163,17 +164,16 @@ class Automation(Routed, ClassPart):
     def bound(self) -> str:
         """What is claimed of the error rate, or of the mean score error."""
         surely = f"with {record.level_text(self.level)} confidence"
-        if self.loss == "score":
-            share, points = record.percent(self.error), record.plain_number(self.error * self.unit)
-            return f"mean error <= {share} of the scale ({points} points) {surely}"
-        return super().bound
+        share, points = record.percent(self.error), record.plain_number(self.error * self.unit)
+        of_scores = f"mean error <= {share} of the scale ({points} points) {surely}"
+        return of_scores if self.loss == "score" else super().bound
 
     def sentences(self) -> list[str]:
         """Share, error, and threshold, by class too, or why no share is certified."""
-        bound = self.bound
-        source = self.confidence_source
-        classes = " ".join(_class_text(name, part, self.error, source) for name, part in (
-            self.per_class.items()))  # fmt: skip
+        bound, source = self.bound, self.confidence_source
+        classes = " ".join(
+            _class_text(name, part, self.error, source) for name, part in self.per_class.items()
+        )
         if not self.certified:
             first = f"No verdict can be automated at {bound}: {self.reason}."
             return [line for line in (first, classes, self._more()) if line]
@@ -184,35 +184,23 @@ class Automation(Routed, ClassPart):
             if not math.isnan(self.error_rates.get(f"false_{name}", math.nan))
         )
         rest = "The rest goes to humans." if self.share < 1 else ""
-        judged = (
-            "Majority verdicts of labelled items" if source == "votes" else "All labelled verdicts"
-        )
-        rates = f"{judged}: {rates}." if rates else ""
-        lines = (
-            f"{record.percent(self.share)} of verdicts can be automated: {bound}{where}.",
-            " ".join(filter(None, (classes, rest, rates, self._source()))), self._more(),
+        judged = "Majority verdicts of labelled items" if source == "votes" else (
+            "All labelled verdicts"
         )  # fmt: skip
-        return [line for line in lines if line]
-
-    def _source(self) -> str:
-        """How well confidence tells right from wrong; empty where the interval is wide."""
-        made = self.auroc
-        if math.isnan(made.estimate) or made.high - made.low > _WIDE:
-            return ""
-        return f"AUROC of confidence {_auroc_text(made)}."
+        rates = f"{judged}: {rates}." if rates else ""
+        area = self.auroc  # an interval of half the range or more informs nobody
+        unknown = math.isnan(area.estimate) or area.high - area.low > 0.5
+        auroc = "" if unknown else f"AUROC of confidence {_auroc_text(area)}."
+        first = f"{record.percent(self.share)} of verdicts can be automated: {bound}{where}."
+        second = " ".join(filter(None, (classes, rest, rates, auroc)))
+        return [line for line in (first, second, self._more()) if line]
 
     def _more(self) -> str:
-        """How many labels would certify half of what seems possible."""
         if not self.next:
             return ""
-        step = self.next[0]
-        if step.if_true is None:
+        if (more := self.next[0].if_true) is None:
             return "No practical number of labels would certify half of what seems possible."
-        return f"About {step.if_true:,} more labels would certify half of what seems possible."
-
-
-_WIDE = 0.5
-"""Length of an AUROC's interval from which it informs nobody."""
+        return f"About {more:,} more labels would certify half of what seems possible."
 
 
 def _auroc_text(made: Bounded) -> str:
@@ -220,7 +208,7 @@ def _auroc_text(made: Bounded) -> str:
     return record.number(made.estimate) + (limits if math.isfinite(made.low) else "")
 
 
-def _part_text(part: ClassPart | Automation, source: record.Source) -> str:
+def _part_text(part: ClassPart | Automation, source: Source) -> str:
     """Threshold and errors of what is decided."""
     top = ""
     if math.isfinite(part.threshold):
@@ -231,12 +219,12 @@ def _part_text(part: ClassPart | Automation, source: record.Source) -> str:
     return f"{top}{part.wrong} wrong of {part.decided}"
 
 
-def _class_text(name: str, part: ClassPart, error: float, source: record.Source) -> str:
+def _class_text(name: str, part: ClassPart, error: float, source: Source) -> str:
     many = {"pass": "passes", "fail": "fails"}[name]
     if part.certified:
         return f"{record.percent(part.share)} of {many} ({_part_text(part, source)})."
-    shown = f"{part.n_labels:,} labelled {many} do not show false {many} <= {record.percent(error)}"
-    return f"No {many} ({shown})."
+    limit = f"false {many} <= {record.percent(error)}"
+    return f"No {many} ({part.n_labels:,} labelled {many} do not show {limit})."
 
 
 def automation_certificate(
@@ -250,7 +238,7 @@ def automation_certificate(
     level: float = 0.95,
     labels_drawn: str = "",
     tuned: bool = False,
-    source: record.Source = "mapped",
+    source: Source = "mapped",
     human_disagreement: float | None = None,
     thresholds: ArrayLike | None = None,
     seed: int = 0,
@@ -378,17 +366,17 @@ def automation_certificate(
             f"{record.label_more(300, n, int(judged.used.sum()))}"
         )
     counts = [int(np.sum(verdict[~np.isnan(verdict)] == k)) for k in (0, 1)]
-    apart = per_class
-    if is_scored:
-        if per_class or labels_drawn == "by-verdict":
-            raise InputError(f"{where}: score errors are certified for all scores "
-                             "together, from random labels.")  # fmt: skip
-        apart = False
-    if apart is None:
-        apart = labels_drawn == "by-verdict" or 0 < min(counts) < RARE * sum(counts)
-    if labels_drawn == "by-verdict" and not apart:
-        raise InputError(f"{where}: labels drawn by verdict allow claims per class only. "
-                         "Add --per-class.")  # fmt: skip
+    by_verdict = labels_drawn == "by-verdict"
+    if is_scored and (per_class or by_verdict):
+        raise InputError(
+            f"{where}: score errors are certified for all scores together, from random labels."
+        )
+    apart = by_verdict or 0 < min(counts) < RARE * sum(counts) if per_class is None else per_class
+    apart = apart and not is_scored
+    if by_verdict and not apart:
+        raise InputError(
+            f"{where}: labels drawn by verdict allow claims per class only. Add --per-class."
+        )
     apart_share = judged.disagreement if human_disagreement is None else human_disagreement
     if not is_scored:
         caveats = (*caveats, *record.people_caveat(error, apart_share))
@@ -396,7 +384,11 @@ def automation_certificate(
         sure=sure, wrong=losses, verdict=verdict, judged=judged, error=error,
         known=known if thresholds is None else np.asarray(thresholds, float),
     )  # fmt: skip
-    auroc = UNDEFINED if is_scored else _auroc(sure, wrong, kept, judged, level)
+    used = kept & ~np.isnan(sure)
+    auroc = UNDEFINED if is_scored else bounded(separation(
+        sure[used], (~wrong[used]).astype(float), level=level,
+        cluster=judged.codes[used] if judged.clustered else None,
+    ))  # fmt: skip
     base = Automation(
         error=error, level=level, n_labels=int(kept.sum()), n_items=n,
         n_clusters=judged.cluster_count(kept, where=where), n_ties=judged.n_ties,
@@ -417,10 +409,8 @@ def automation_certificate(
     )  # fmt: skip
     useless = auroc.low <= 0.5
     if useless:
-        base = replace(base, reason=(
-            "confidence is not shown to separate correct from wrong verdicts "
-            f"(AUROC {_auroc_text(auroc)})"
-        ))  # fmt: skip
+        why = "confidence is not shown to separate correct from wrong verdicts"
+        base = replace(base, reason=f"{why} (AUROC {_auroc_text(auroc)})")
     delta = 1 - level
     if apart:
         each = joint_share(delta, 2, independent=not judged.clustered)
@@ -457,7 +447,7 @@ class CheckedItems:
     sure: Floats
     wrong: Bools | Floats
     verdict: Floats
-    judged: record.Labelled
+    judged: Labelled
     error: float
     known: Floats
 
@@ -483,17 +473,6 @@ class CheckedItems:
             np.array([-math.inf]) if only_all else self.thresholds(own), error=self.error,
             delta=delta, codes=None if codes is None else codes[used], correlation=icc,
         )  # fmt: skip
-
-
-def _auroc(
-    sure: Floats, wrong: Bools, kept: Bools, judged: record.Labelled, level: float
-) -> Bounded:
-    """AUROC of confidence; undefined where all verdicts are correct or all wrong."""
-    used = kept & ~np.isnan(sure)
-    return bounded(separation(
-        sure[used], (~wrong[used]).astype(float), level=level,
-        cluster=judged.codes[used] if judged.clustered else None,
-    ))  # fmt: skip
 
 
 def _part(made: CheckedItems, found: Certificate, own: Bools) -> ClassPart:
@@ -565,23 +544,15 @@ def _advice(made: CheckedItems, found: Automation, delta: float, seed: int) -> t
         good = 0
         for _ in range(_DRAWS):
             i = rng.integers(0, n, size)
-            place = certify(
-                sure[i], wrong[i], thresholds, error=made.error, delta=delta
-            ).place  # fmt: skip
+            place = certify(sure[i], wrong[i], thresholds, error=made.error, delta=delta).place
             good += place >= 0 and shares[place] >= possible / 2
         return good >= 0.8 * _DRAWS
 
-    size = next((m for m in _sizes(n) if reached(m)), None)
-    more = None if size is None else size - n
-    return (NextStep(
-        key="automation_share", unit="labels", have=n, if_true=more,
-        command="" if more is None
-        else record.plan_command(more, found.n_items, found.n_labels),
-    ),)  # fmt: skip
-
-
-def _sizes(n: int) -> Iterator[int]:
     size = n
     while size < _MOST:
         size = math.ceil(1.4 * size / 20) * 20
-        yield size
+        if reached(size):
+            command = record.plan_command(size - n, found.n_items, found.n_labels)
+            step = NextStep(key="automation_share", unit="labels", have=n, if_true=size - n)
+            return (replace(step, command=command),)
+    return (NextStep(key="automation_share", unit="labels", have=n, if_true=None),)

@@ -14,6 +14,7 @@ from scipy import special
 from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.automation import CheckedItems, Routed
 from judgestats.analysis.decisions.operating_point import Bounded, cost_text
+from judgestats.analysis.decisions.record import Source
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
@@ -21,6 +22,7 @@ from judgestats.results.verdict import Caveat
 from judgestats.stats.validity import sequential
 from judgestats.stats.validity.calibration import least_trials
 from judgestats.stats.validity.inputs import cluster_variance, verdict_values
+from judgestats.stats.validity.sequential import Candidate, Certificate
 
 HUMAN = "human"
 LAST, CASCADE, PEOPLE = "last judge alone", "cascade", "people alone"
@@ -64,9 +66,9 @@ class Stage(Part):
     labels: int = 0
     wrong: int = 0
     upper: Number = math.nan
-    candidates: tuple[sequential.Candidate, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     is_partial: bool = False
-    confidence_source: record.Source = ""
+    confidence_source: Source = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +143,7 @@ def cascade_certificate(
     level: float = 0.95,
     labels_drawn: str = "",
     tuned: bool = False,
-    source: record.Source | Mapping[str, record.Source] = "mapped",
+    source: Source | Mapping[str, Source] = "mapped",
     thresholds: Sequence[float] | None = None,
     strict: bool = False,
     seed: int = 0,
@@ -251,9 +253,8 @@ def cascade_certificate(
     alone, decided_alone = _stage(last, prices[last], tests[last], every, found)
     cost_alone = prices[last] + prices[HUMAN] * (1 - alone.share)
     choices = {CASCADE: float(spent.mean()), LAST: cost_alone, PEOPLE: float(prices[HUMAN])}
-    possible = [PEOPLE, *([CASCADE] if any(s.decided for s in stages) else []),
-                *([LAST] if alone.decided else [])]  # fmt: skip
-    best = min(possible, key=lambda name: choices[name])
+    decides = {PEOPLE: True, CASCADE: any(s.decided for s in stages), LAST: alone.decided > 0}
+    best = min((name for name in decides if decides[name]), key=lambda name: choices[name])
     if best == LAST:
         routes = np.where(decided_alone, last, HUMAN).astype(object)
     elif best == PEOPLE:
@@ -295,16 +296,15 @@ def cascade_certificate(
 def _ordered(
     where: str, verdicts: Mapping[str, ArrayLike], prices: Mapping[str, float]
 ) -> list[str]:
-    judges = list(verdicts)
-    missing = sorted({*judges, HUMAN} - set(prices))
-    if missing or len(judges) < 2:
+    missing = sorted({*verdicts, HUMAN} - set(prices))
+    if missing or len(verdicts) < 2:
         what = f"no price of {missing[0]}" if missing else "a cascade needs two judges or more"
         raise InputError(
             f"{where}: {what}. Name all judges and human, e.g. --price cheap=1,dear=10,human=200."
         )
     if not record.are_costs(prices.values()):
         raise InputError(f"{where}: prices must be numbers from 0 to 1e12.")
-    return sorted(judges, key=lambda judge: prices[judge])
+    return sorted(verdicts, key=lambda judge: prices[judge])
 
 
 _TUNED = 20
@@ -312,14 +312,10 @@ _TUNED = 20
 
 
 def _stage(
-    judge: str,
-    price: float,
-    own: CheckedItems,
-    reached: Bools,
-    found: sequential.Certificate | float,
+    judge: str, price: float, own: CheckedItems, reached: Bools, found: Certificate | float
 ) -> tuple[Stage, Bools]:
     """A stage at its certified threshold, or at one that was tuned and tested before."""
-    made = found if isinstance(found, sequential.Certificate) else None
+    made = found if isinstance(found, Certificate) else None
     threshold = found if isinstance(found, float) else found.threshold
     decided = reached & (own.sure >= threshold)
     known = decided & own.judged.used

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +13,17 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from judgestats.analysis.decisions import change_data
+from judgestats.analysis.decisions.change_data import StateData
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
 from judgestats.analysis.decisions.record import Decision, level_text, number
 from judgestats.errors import InputError
 from judgestats.files import monitor_state
+from judgestats.files.monitor_state import Look, MonitorState, Observation, Reference, Terms
 from judgestats.results.numbers import count_noun
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Measure, Subject
 from judgestats.stats.validity import sequential
+from judgestats.stats.validity.sequential import ChangeProcess
 
 Who = Literal["judge", "system", "both", "not_yet"]
 PLANNED = (0.1, 0.2, 0.3)
@@ -131,48 +135,40 @@ class Change(Decision):
         judge, system = (_shift_text(one, self.period, level) for one in (self.judge, self.system))
         judge = f"The judge changed: {judge}, on unchanged answers."
         system = f"The system changed: {system}, in judgments of today's judge."
-        if self.verdict == "judge":
-            text = f"{judge} No change of the system is detected. {seen}"
-            return [text, *self._harm(), *self._earlier_text()]
-        if self.verdict == "system":
-            text = f"{system} No change of the judge is detected. {seen}"
-            return [text, *self._earlier_text()]
-        if self.verdict == "both":
-            return [f"{judge} {system} {seen}", *self._harm(), *self._earlier_text()]
-        seen = count_noun(self.period, "period", "periods")
-        text = f"No change of judge or system is detected after {seen}. {self._delay()}"
-        return [text, *self._earlier_text()]
+        after = count_noun(self.period, "period", "periods")
+        text = {
+            "judge": f"{judge} No change of the system is detected. {seen}",
+            "system": f"{system} No change of the judge is detected. {seen}",
+            "both": f"{judge} {system} {seen}",
+            "not_yet": f"No change of judge or system is detected after {after}. {self._delay()}",
+        }[self.verdict]
+        harm = self._harm() if self.verdict in {"judge", "both"} else []
+        under = [f"Under earlier references: {', '.join(self.earlier)}."] if self.earlier else []
+        return [text, *harm, *under]
 
     def _harm(self) -> list[str]:
         """Whether the change hurts, where anchors are labelled."""
-        known = [(name, one) for name, one in (("TPR", self.tpr), ("TNR", self.tnr))
-                 if not math.isnan(one.shift)]  # fmt: skip
+        rates = {"TPR": self.tpr, "TNR": self.tnr}
+        known = {name: one for name, one in rates.items() if not math.isnan(one.shift)}
         if not known:
             return []
-        shown = ", ".join(f"{name} {_shift_text(one, self.period)}" for name, one in known)
-        raised = [one for _, one in known if one.raised]
+        shown = ", ".join(f"{name} {_shift_text(one, self.period)}" for name, one in known.items())
+        raised = [one for one in known.values() if one.raised]
+        what = "is better" if raised else "is not significantly worse"
         if any(one.change.estimate < 0 for one in raised):
-            return [f"On labelled anchors it hurts: {shown}."]
-        what = "better" if raised else "not significantly worse"
-        return [f"On labelled anchors it is {what}: {shown}."]
-
-    def _earlier_text(self) -> list[str]:
-        return [f"Under earlier references: {', '.join(self.earlier)}."] if self.earlier else []
+            what = "hurts"
+        return [f"On labelled anchors it {what}: {shown}."]
 
     def _delay(self) -> str:
         if not self.per_period > 0:
             return "No anchor has been repeated yet."
         first = self.delay
         if not math.isfinite(first.anchors):
-            return (
-                f"No judge shift below {number(self.floor)} of the range can be detected: the "
-                "reference needs more judgments."
-            )
-        periods = math.ceil(first.anchors / self.per_period)
-        return (
-            f"A judge shift of {number(first.shift)} of the range is detected within about "
-            f"{count_noun(periods, 'period', 'periods')} of {self.per_period:.0f} anchors."
-        )
+            shift = f"No judge shift below {number(self.floor)} of the range can be detected"
+            return f"{shift}: the reference needs more judgments."
+        periods = count_noun(math.ceil(first.anchors / self.per_period), "period", "periods")
+        shift = f"A judge shift of {number(first.shift)} of the range is detected"
+        return f"{shift} within about {periods} of {self.per_period:.0f} anchors."
 
     def measures(self, subject: Subject) -> Iterator[Measure]:
         """Whether judge and system changed; what is not shown counts as no."""
@@ -276,7 +272,7 @@ class ChangeMonitor:
         InputError
             The state is open already, or there are fewer than 20 anchors.
         """
-        terms = monitor_state.Terms(
+        terms = Terms(
             alpha=alpha, tolerance=tolerance, low=scale[0], high=scale[1], judge_fingerprint=judge
         )
         with monitor_state.changed_state(self.path) as state:
@@ -306,9 +302,7 @@ class ChangeMonitor:
         """
         with monitor_state.changed_state(self.path, create=False) as state:
             made = _change(state)
-            state.add_look(
-                monitor_state.Look(state.periods()[-1], None, None, f"reopened: {made.verdict}")
-            )
+            state.add_look(Look(state.periods()[-1], None, None, f"reopened: {made.verdict}"))
             state.rows("DELETE FROM reference")
             _store_reference(state, reference, old, clusters or {}, labels or {})
 
@@ -354,12 +348,11 @@ class ChangeMonitor:
             period = state.add_period(digest or _digest(state, again, fresh))
             state.add_observations(_numbered(period, change_data.ANCHOR, again))
             state.add_observations(
-                monitor_state.Observation(period, change_data.NEW, str(i), 0, v)
-                for i, v in enumerate(fresh)
+                Observation(period, change_data.NEW, str(i), 0, v) for i, v in enumerate(fresh)
             )
             made = _change(state)
             last = made.series[-1]
-            state.add_look(monitor_state.Look(period, last[1], last[2], made.verdict))
+            state.add_look(Look(period, last[1], last[2], made.verdict))
             return made
 
     def anchors(self) -> set[str]:
@@ -367,7 +360,7 @@ class ChangeMonitor:
         with monitor_state.changed_state(self.path, create=False) as state:
             return {row.item for row in state.reference()}
 
-    def check_terms(self, terms: monitor_state.Terms) -> None:
+    def check_terms(self, terms: Terms) -> None:
         """Hold terms against those under which the state was opened.
 
         Parameters
@@ -397,7 +390,7 @@ def _value(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _terms(state: monitor_state.MonitorState) -> monitor_state.Terms:
+def _terms(state: MonitorState) -> Terms:
     terms = state.terms()
     if terms is None or not state.reference():
         raise InputError(
@@ -410,21 +403,21 @@ def _terms(state: monitor_state.MonitorState) -> monitor_state.Terms:
 
 def _numbered(
     period: int, kind: str, rows: Iterable[tuple[str, float | None]]
-) -> Iterator[monitor_state.Observation]:
-    seen: dict[str, int] = {}
+) -> Iterator[Observation]:
+    seen: Counter[str] = Counter()
     for item, value in rows:
-        seen[item] = seen.get(item, -1) + 1
-        yield monitor_state.Observation(period, kind, item, seen[item], value)
+        yield Observation(period, kind, item, seen[item], value)
+        seen[item] += 1
 
 
-def _digest(state: monitor_state.MonitorState, again: object, fresh: object) -> str:
+def _digest(state: MonitorState, again: object, fresh: object) -> str:
     """Identifier of a period whose judgments are not from a file."""
     text = f"{len(state.periods())} {again!r} {fresh!r}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _store_reference(
-    state: monitor_state.MonitorState,
+    state: MonitorState,
     reference: Mapping[str, Sequence[float | None]],
     old: Sequence[float | None],
     clusters: Mapping[str, str],
@@ -441,7 +434,7 @@ def _store_reference(
     period = state.add_period(_digest(state, read, list(old)))
     if set(labels.values()) - {0.0, 1.0}:
         raise InputError("monitor: labels of anchors are 0 or 1, as are pass / fail verdicts.")
-    observed = monitor_state.Observation
+    observed = Observation
     state.add_observations([
         *(observed(period, "reference", a, k, v)
           for a, values in held.items() for k, v in enumerate(values)),
@@ -450,14 +443,12 @@ def _store_reference(
           for a, v in labels.items() if a in held),
     ])  # fmt: skip
     state.add_reference(
-        monitor_state.Reference(
-            a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v)
-        )
+        Reference(a, str(clusters.get(a, "")), len(v), math.fsum(v), math.fsum(x * x for x in v))
         for a, v in held.items()
     )
 
 
-def _change(state: monitor_state.MonitorState) -> Change:
+def _change(state: MonitorState) -> Change:
     """Evaluate all periods since the reference, and each prefix of them."""
     data = change_data.state_data(state, terms := _terms(state))
     earlier = tuple(
@@ -491,10 +482,9 @@ def _change(state: monitor_state.MonitorState) -> Change:
     span = terms.high - terms.low
     judge = _shift([one.judge for one in looks], threshold, terms.tolerance, span)
     system = _shift([one.system for one in looks], threshold, terms.tolerance, span)
-    said: Who = (
-        "both" if judge.raised and system.raised
-        else "judge" if judge.raised else "system" if system.raised else "not_yet"
-    )  # fmt: skip
+    said: Who = "system" if system.raised else "not_yet"
+    if judge.raised:
+        said = "both" if system.raised else "judge"
     certified = said != "not_yet"
     tpr, tnr = (_rate(data, label, alpha, terms) for label in (1.0, 0.0))
     return replace(
@@ -504,7 +494,7 @@ def _change(state: monitor_state.MonitorState) -> Change:
 
 
 def _shift(
-    looks: Sequence[sequential.ChangeProcess], threshold: float, tolerance: float, span: float
+    looks: Sequence[ChangeProcess], threshold: float, tolerance: float, span: float
 ) -> Shift:
     last = looks[-1]
     shift = float(last.shift[0])
@@ -526,9 +516,7 @@ def _shift(
     )  # fmt: skip
 
 
-def _rate(
-    data: change_data.StateData, label: float, alpha: float, terms: monitor_state.Terms
-) -> Shift:
+def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
     """Change of the TPR (label 1) or TNR (label 0) on labelled anchors, at a quarter of alpha."""
     own = data.labels == label
     if own.sum() < sequential.LEAST:
@@ -544,7 +532,7 @@ def _rate(
     )  # fmt: skip
 
 
-def _plan(data: change_data.StateData, threshold: float) -> tuple[tuple[Delay, ...], float]:
+def _plan(data: StateData, threshold: float) -> tuple[tuple[Delay, ...], float]:
     """Delays of planned shifts, and the smallest that can be shown."""
     judgments = float(data.repeats.sum())
     floor = sequential.detection_floor(data.within, judgments)

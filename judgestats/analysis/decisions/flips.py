@@ -149,11 +149,9 @@ def attribute_flips(
         if first != second:
             known = bool(row["text_before"] and row["text_after"])
             same = known and bool(row["text_before"] == row["text_after"])
-            cause = _CAUSES[_cause(unchanged, same, known, judge_changed)]
-            rows.append(
-                Flip(item=str(row["item"]), before=first, after=second, cause=cause,
-                     unchanged=unchanged)
-            )  # fmt: skip
+            cause, item = _CAUSES[_cause(unchanged, same, known, judge_changed)], str(row["item"])
+            flip = Flip(item=item, before=first, after=second, cause=cause, unchanged=unchanged)
+            rows.append(flip)
     order = [*list(_CAUSES.values())[1:], _CAUSES["same"]]
     rows.sort(key=lambda f: (order.index(f.cause), f.unchanged))
     return Flips(
@@ -216,12 +214,8 @@ def _noise(
 
 
 def _cause(unchanged: float, same: bool, known: bool, judge_changed: bool) -> str:
-    if judge_changed:
-        return "judge"
-    if same:
-        return "same"
-    if math.isnan(unchanged):
-        return "once"
-    if unchanged > 0.05:
-        return "noise"
+    if judge_changed or same:
+        return "judge" if judge_changed else "same"
+    if math.isnan(unchanged) or unchanged > 0.05:
+        return "once" if math.isnan(unchanged) else "noise"
     return "system" if known else "unknown"

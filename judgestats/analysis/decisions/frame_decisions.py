@@ -11,10 +11,7 @@ import pandas as pd
 
 from judgestats.analysis.decisions.automation import Automation, automation_certificate
 from judgestats.analysis.decisions.next_labels import ChoiceGain, choice_gain
-from judgestats.analysis.decisions.operating_point import (
-    operating_point,
-    refused_point,
-)
+from judgestats.analysis.decisions.operating_point import operating_point, refused_point
 from judgestats.analysis.decisions.panel import Panel, effective_votes
 from judgestats.analysis.decisions.record import (
     Decision,
@@ -67,19 +64,20 @@ def decisions_of(frame: pd.DataFrame, options: DecisionOptions) -> tuple[Decisio
     return (*alone, *_panel_decisions(every, options), *_choice_gain(items, options))
 
 
-def _choice_gain(items: Sequence[ItemJudgments], options: DecisionOptions) -> Iterator[Decision]:
+def _choice_gain(items: Sequence[ItemJudgments], options: DecisionOptions) -> list[ChoiceGain]:
     """What choosing items to label saves with the judge that saves most, if the gain is large."""
     if options.labels_drawn not in {"", "random"} or options.looks > 1:
-        return
+        return []
     found: list[ChoiceGain] = []
     for one in items:
         if not (one.is_scored or one.drawn):
             verdicts, shares = one.majority
             sure = one.confidence if one.confident.any() else shares
             made = choice_gain(verdicts, sure, one.labels, cluster=one.cluster)
-            if made is not None:
-                found.append(replace(made, subject=one.name if len(items) > 1 else ""))
-    yield from sorted(found, key=lambda made: -made.adaptive_gain)[:1]
+            found += [] if made is None else [
+                replace(made, subject=one.name if len(items) > 1 else "")
+            ]  # fmt: skip
+    return sorted(found, key=lambda made: -made.adaptive_gain)[:1]
 
 
 def _panel_decisions(
@@ -129,25 +127,19 @@ MOST_JUDGES, LEAST_PANEL = 20, 3
 def _judge_decisions(
     items: ItemJudgments, options: DecisionOptions, level: float, judges: int
 ) -> Iterator[Decision]:
-    subject = items.name if judges > 1 else ""
     drawn = items.drawn or options.labels_drawn
-    if items.is_scored:
-        tpr, tnr = needed_rates(options.required)
-        try:
-            made: Decision = operating_point(
-                items.scores, items.labels, tpr=tpr, tnr=tnr, cluster=items.cluster, level=level,
-                labels_drawn=drawn, tuned=items.tuned,
-            )  # fmt: skip
-        except InputError as refusal:
-            made = refused_point(str(refusal).removeprefix("decide cutoff: "), tpr=tpr, tnr=tnr)
-        yield replace(made, subject=subject, about=(items.name,))
-        return
+    tpr, tnr = needed_rates(options.required)
+    made: Decision | None = None
     try:
-        found = automation_of(items, level=level, drawn=drawn)
-    except InputError:
-        return
-    if found is not None:
-        yield replace(found, subject=subject, about=(items.name,))
+        made = operating_point(
+            items.scores, items.labels, tpr=tpr, tnr=tnr, cluster=items.cluster, level=level,
+            labels_drawn=drawn, tuned=items.tuned,
+        ) if items.is_scored else automation_of(items, level=level, drawn=drawn)  # fmt: skip
+    except InputError as refusal:
+        if items.is_scored:
+            made = refused_point(str(refusal).removeprefix("decide cutoff: "), tpr=tpr, tnr=tnr)
+    if made is not None:
+        yield replace(made, subject=items.name if judges > 1 else "", about=(items.name,))
 
 
 def automation_of(

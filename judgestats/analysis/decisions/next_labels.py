@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -12,12 +13,14 @@ from numpy.typing import ArrayLike
 
 from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
+from judgestats.analysis.decisions.record import Decision
 from judgestats.arrays import Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, Subject
 from judgestats.stats.validity import label_plan
 from judgestats.stats.validity.inputs import verdict_values
+from judgestats.stats.validity.label_plan import LabelMoments
 
 BATCHES, LEAST, MOST_PER_CLUSTER = 4, 8, 3
 WORTH = 0.15
@@ -65,7 +68,7 @@ def _estimated(labels: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChoiceGain(record.Decision):
+class ChoiceGain(Decision):
     """What choosing the next items would save over random labels.
 
     Attributes
@@ -91,7 +94,7 @@ class ChoiceGain(record.Decision):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextLabels(record.Decision):
+class NextLabels(Decision):
     """Items to label next, and the human pass rate or mean score estimated from available labels.
 
     Attributes
@@ -150,11 +153,11 @@ class NextLabels(record.Decision):
         if self.certified:
             made = self.estimate
             name = f"Human {_QUANTITIES[self.quantity]}"
-            if self.quantity == "pass_rate":
-                shown = [record.number(v, 3) for v in (made.estimate, made.low, made.high)]
-            else:
-                shown = [f"{v:.2f}".replace("-", "−") for v in (
-                    made.estimate, made.low, made.high)]  # fmt: skip
+            of_scores = self.quantity != "pass_rate"
+            shown = [
+                f"{v:.2f}".replace("-", "−") if of_scores else record.number(v, 3)
+                for v in (made.estimate, made.low, made.high)
+            ]
             size = f"({self.n_labels:,} labels of {self.n_items:,} items)"
             limits = f"{record.level_text(self.level)} CI [{shown[1]}, {shown[2]}]"
             out.append(f"{name} {shown[0]}, {limits} {size}.")
@@ -164,11 +167,9 @@ class NextLabels(record.Decision):
                 f"Choosing items saves {gain} at most. Random labels do as well: "
                 f"{record.plan_command(self.budget, self.n_items)}"
             )
-        if self.chosen:
-            out.append(f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label.")
-        else:
-            out.append(f"All {self.budget:,} labels of the budget are given.")
-        return out
+        batch = f"Batch {self.batch} of {BATCHES}: {len(self.chosen)} items to label."
+        given = f"All {self.budget:,} labels of the budget are given."
+        return [*out, batch if self.chosen else given]
 
     def _if(self) -> str:
         """The bound before the first label, under assumed rates of the judge."""
@@ -343,11 +344,8 @@ def choice_gain(
     sure = np.zeros(verdicts.size) if confidence is None else confidence
     strata = label_plan.label_strata(verdicts, sure)
     sizes, have = np.bincount(strata), np.bincount(strata[judged.used], minlength=strata.max() + 1)
-    if (
-        have.min() < LEAST
-        or have.sum() == sizes.sum()
-        or np.bincount(codes).max() > (MOST_PER_CLUSTER)
-    ):
+    most = np.bincount(codes).max()
+    if have.min() < LEAST or have.sum() == sizes.sum() or most > MOST_PER_CLUSTER:
         return None
     given = [judged.human[(strata == h) & judged.used] for h in range(sizes.size)]
     found = label_plan.label_moments(given, have, is_scored=False)
@@ -378,10 +376,8 @@ def _thirds(scores: Floats) -> Floats:
 
 def _check_order(where: str, order: list[Ints], have: Ints, human: Floats) -> None:
     """Labels must be those of earlier batches: the first of each stratum's order."""
-    missing = sum(
-        int(np.isnan(human[own[:count]]).sum()) for own, count in zip(order, have, strict=True)
-    )
-    if missing:
+    before = np.concatenate([own[:count] for own, count in zip(order, have, strict=True)])
+    if missing := int(np.isnan(human[before]).sum()):
         raise InputError(
             f"{where}: {missing} items that come before labelled ones in the order of this seed "
             "have no label, so chances are not known. Label the whole batch, and give the seed "
@@ -420,12 +416,7 @@ def _wanted(
 
 
 def _bounds(
-    judge: Floats,
-    strata: Ints,
-    sizes: Ints,
-    have: Ints,
-    found: label_plan.LabelMoments,
-    human: Floats,
+    judge: Floats, strata: Ints, sizes: Ints, have: Ints, found: LabelMoments, human: Floats
 ) -> tuple[LabelBounds, float]:
     """Bounds from available labels, and the gain of chosen over random labels."""
     if np.any(have < 2):
@@ -463,10 +454,10 @@ def _assumed(judge: Floats, is_scored: bool) -> dict[str, float]:
 
 def _stratum_names(classes: Floats, strata: Ints, names: Mapping[float, str]) -> list[str]:
     """Verdict or third of the score, and place, of each stratum, the least confident first."""
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     out = []
-    for h in np.unique(strata).tolist():
+    for h in np.unique(strata):
         word = names.get(float(classes[strata == h][0]), "unparsed")
-        seen[word] = seen.get(word, 0) + 1
+        seen[word] += 1
         out.append(f"{word} {seen[word]}")
     return out

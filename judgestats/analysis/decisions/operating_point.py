@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from judgestats.analysis.decisions import record
+from judgestats.analysis.decisions.record import Decision, Labelled
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import estimate_parts
@@ -19,6 +20,7 @@ from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Caveat, Measure, NextStep, Subject, share_measure
 from judgestats.stats.inference.result import Estimate
 from judgestats.stats.validity import calibration
+from judgestats.stats.validity.calibration import Cost, ErrorCounts
 
 Rule = Literal["", "cost", "youden", "user"]
 ROC_POINTS = 200
@@ -64,7 +66,7 @@ class Tried(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OperatingPoint(record.Decision):
+class OperatingPoint(Decision):
     """Cut-offs from which "pass" keeps a required TPR and TNR.
 
     Attributes
@@ -136,9 +138,8 @@ class OperatingPoint(record.Decision):
     def sentences(self) -> list[str]:
         """Claim, window, and AUC; or why there is no claim."""
         sign = "<=" if self.lower_is_better else ">="
-        needs = f"TPR >= {record.number(self.requirement['tpr'])} and TNR >= " + record.number(
-            self.requirement["tnr"]
-        )
+        tpr, tnr = (record.number(self.requirement[name]) for name in ("tpr", "tnr"))
+        needs = f"TPR >= {tpr} and TNR >= {tnr}"
         if self.cutoff_rule == "user":
             rates = f"TPR {_two_sided(self.tpr)}, TNR {_two_sided(self.tnr)}"
             size = f"{self._size()[:-1]}, {record.level_text(self.level)} CI)"
@@ -157,17 +158,12 @@ class OperatingPoint(record.Decision):
         elif math.isnan(self.auc.estimate):
             return [f"No cut-off is certified for {needs}: {self.reason}"]
         else:
-            at = ""
-            if self.tried is not None:
-                at = (
-                    f"At {record.plain_number(self.tried.cutoff)}: TPR >= "
-                    f"{record.floored(self.tried.tpr.lower)}, TNR >= "
-                    f"{record.floored(self.tried.tnr.lower)}. "
-                )
-            out = [
-                f"No cut-off is certified for {needs} {self._size()}. {at}"
-                f"{self.reason if self.tried is None else record.steps_text(self.next)}".rstrip()
-            ]
+            more = self.reason
+            if tried := self.tried:
+                tpr, tnr = (record.floored(rate.lower) for rate in (tried.tpr, tried.tnr))
+                at = f"At {record.plain_number(tried.cutoff)}: TPR >= {tpr}, TNR >= {tnr}."
+                more = f"{at} {record.steps_text(self.next)}"
+            out = [f"No cut-off is certified for {needs} {self._size()}. {more}".rstrip()]
         if self.cost is not None:
             half = " of the other half of the labels" if self.is_split else ""
             at = f"at {record.plain_number(self.cost_cutoff)}"
@@ -321,9 +317,7 @@ def operating_point(
     fitted = calibration.expected_cost(
         s, y, codes, miss=weights[0], false_pass=weights[1], seed=seed, split=split
     )
-    return _with_cost(
-        replace(found, is_split=split), counts, fitted, prices, prevalence, sign
-    )  # fmt: skip
+    return _with_cost(replace(found, is_split=split), counts, fitted, prices, prevalence, sign)
 
 
 def _check_size(
@@ -342,7 +336,7 @@ def _check_size(
 
 
 def _with_auc(
-    base: OperatingPoint, s: Floats, y: Bools, judged: record.Labelled, kept: Bools, level: float
+    base: OperatingPoint, s: Floats, y: Bools, judged: Labelled, kept: Bools, level: float
 ) -> OperatingPoint:
     """With the AUC, or a refusal where the score runs against the labels."""
     if not y.any() or y.all():
@@ -361,7 +355,7 @@ def _with_auc(
     return replace(base, auc=made)
 
 
-def _rates(counts: calibration.ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
+def _rates(counts: ErrorCounts, cutoff: float) -> tuple[Rate, Rate]:
     """TPR and TNR at a cut-off with their one-sided limits."""
     miss, false = counts.counts_at(cutoff)
     sizes = (counts.n_pass, counts.n_fail)
@@ -392,7 +386,7 @@ def _stated(
 
 def _searched(
     base: OperatingPoint,
-    counts: calibration.ErrorCounts,
+    counts: ErrorCounts,
     s: Floats,
     y: Bools,
     sign: float,
@@ -411,12 +405,11 @@ def _searched(
     if low > high:
         rates = _rates(counts, best)
         more = calibration.labels_for_window(s, y, counts, tpr=needed[0], tnr=needed[1], seed=seed)
-        step = NextStep(
-            key="cutoff_exists", unit="labels", have=base.n_labels,
-            if_true=None if more is None else max(more - base.n_labels, 20),
-            command="" if more is None
-            else record.plan_command(max(more - base.n_labels, 20), base.n_items, base.n_labels),
-        )  # fmt: skip
+        step = NextStep(key="cutoff_exists", unit="labels", have=base.n_labels, if_true=None)
+        if more is not None:
+            more = max(more - base.n_labels, 20)
+            command = record.plan_command(more, base.n_items, base.n_labels)
+            step = replace(step, if_true=more, command=command)
         return replace(
             base, reason="no cut-off keeps both limits", limits=(sign * low, sign * high),
             tried=Tried(cutoff=sign * best, tpr=rates[0], tnr=rates[1]), next=(step,),
@@ -441,8 +434,8 @@ def _prices(where: str, cost: Mapping[str, float]) -> tuple[float, float]:
 
 def _with_cost(
     found: OperatingPoint,
-    counts: calibration.ErrorCounts,
-    cost: calibration.Cost,
+    counts: ErrorCounts,
+    cost: Cost,
     prices: tuple[float, float],
     prevalence: float | None,
     sign: float,
@@ -451,26 +444,19 @@ def _with_cost(
     if prevalence is None:
         groups = (found.n_clusters or found.n_labels) // (2 if found.is_split else 1)
         half = float(special.stdtrit(groups - 1, (1 + found.level) / 2)) * cost.std_error
-    made = Bounded(
-        estimate=cost.estimate,
-        low=cost.estimate - half,
-        high=cost.estimate + half,
-        method=f"{how}, t over clusters; a miss costs {prices[0]:g}, a false pass {prices[1]:g}",
-    )
+    method = f"{how}, t over clusters; a miss costs {prices[0]:g}, a false pass {prices[1]:g}"
+    mean = cost.estimate
+    made = Bounded(estimate=mean, low=mean - half, high=mean + half, method=method)
     found = replace(found, cost=made, cost_cutoff=sign * cost.cutoff)
     if not (found.certified and found.window):
         return found
     low, high = sorted(sign * end for end in found.window)
     chosen = min(max(cost.cutoff, low), high)
     rates = _rates(counts, chosen)
-    return replace(
-        found, cutoff=sign * chosen, cutoff_rule="cost", tpr=rates[0], tnr=rates[1]
-    )  # fmt: skip
+    return replace(found, cutoff=sign * chosen, cutoff_rule="cost", tpr=rates[0], tnr=rates[1])
 
 
-def _roc(
-    counts: calibration.ErrorCounts, sign: float, *, full: bool
-) -> tuple[tuple[float, float, float], ...]:
+def _roc(counts: ErrorCounts, sign: float, *, full: bool) -> tuple[tuple[float, float, float], ...]:
     n = counts.cutoffs.size
     places = np.arange(n)
     if n > ROC_POINTS and not full:

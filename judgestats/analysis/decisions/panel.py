@@ -15,6 +15,7 @@ from scipy import special
 
 from judgestats.analysis.decisions import record
 from judgestats.analysis.decisions.operating_point import Bounded
+from judgestats.analysis.decisions.record import Decision
 from judgestats.arrays import Bools, Floats, Ints, as_numbers
 from judgestats.errors import InputError
 from judgestats.results.records import Number, Part
@@ -57,7 +58,7 @@ class Droppable(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel(record.Decision):
+class Panel(Decision):
     """Effective votes of a panel, with an interval.
 
     Attributes
@@ -225,11 +226,10 @@ def effective_votes(
     """
     where = "decide panel"
     record.check_level(where, level=level, margin=margin)
-    read = (
-        as_numbers(votes, "votes", where)
-        if scores
-        else verdict_values(votes, where=where, name="votes")
-    )
+    if scores:
+        read = as_numbers(votes, "votes", where)
+    else:
+        read = verdict_values(votes, where=where, name="votes")
     if read.ndim != 2 or read.shape[1] < 2:
         raise InputError(f"{where}: two judges or more are needed, one column each.")
     k = read.shape[1]
@@ -269,11 +269,8 @@ def effective_votes(
     if used.sum() < 3:
         return replace(base, reason="fewer than three labelled items")
     if errors.mean(axis=1).var() <= 1e-12 * np.square(errors).mean():  # of thirds it is not 0
-        what = (
-            "the mean error is the same on every item"
-            if errors.any()
-            else ("no shared item was judged wrongly")
-        )
+        same, none = "the mean error is the same on every item", "no shared item was judged wrongly"
+        what = same if errors.any() else none
         return replace(base, reason=f"{what}: n_eff is not defined")
     spread = float(max(x.var(axis=0).mean() for x in (f, errors))) if scores else None
     return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, spread)
@@ -292,10 +289,8 @@ def _assumed(base: Panel, reason: str) -> Panel:
             "decide panel: judges give scores, so their errors need human scores. Add them by "
             f"--labels FILE, or draw items: {record.plan_command(200, base.n_items)}"
         )
-    step = NextStep(
-        key="n_eff", unit="labels", have=0, if_true=200,
-        command=record.plan_command(200, base.n_items),
-    )  # fmt: skip
+    command = record.plan_command(200, base.n_items)
+    step = NextStep(key="n_eff", unit="labels", have=0, if_true=200, command=command)
     return replace(base, n_eff=Votes(source="assumed"), reason=reason, next=(step,))
 
 

@@ -332,9 +332,8 @@ def label_more(wanted: int, items: int, labels: int) -> str:
     'Every item has a label. Judge and label more items.'
     """
     command = plan_command(wanted, items, labels)
-    return f"Label more: {command}" if command else (
-        "Every item has a label. Judge and label more items."
-    )  # fmt: skip
+    every = "Every item has a label. Judge and label more items."
+    return f"Label more: {command}" if command else every
 
 
 def check_draw(
@@ -359,38 +358,27 @@ def check_draw(
     InputError
         Labels were picked by hand, drawn by stratum, or by verdict where that biases the rates.
     """
-    if labels_drawn == UNEQUAL:
-        raise InputError(
-            f"{where}: labels have other chances within a verdict (column chance), so their errors "
-            f"are not those of the items. Draw them at random: {plan_command(200, items)}"
-        )
-    if labels_drawn == "stratified":
-        raise InputError(
-            f"{where}: stratified labels may have other chances in each stratum, so their errors "
-            "are not those of the items. If all chances were equal: --labels-drawn random. Else "
-            f"draw them at random: {plan_command(200, items)}"
-        )
+    refused = {
+        UNEQUAL: "labels have other chances within a verdict (column chance), so their errors are "
+        "not those of the items. Draw them at random: ",
+        "stratified": "stratified labels may have other chances in each stratum, so their errors "
+        "are not those of the items. If all chances were equal: --labels-drawn random. Else draw "
+        "them at random: ",
+        "convenience": "labels were picked by hand, so no error rate carries over. Draw them: ",
+        "by-verdict": f"labels drawn by verdict {by_verdict}. Draw them at random: ",
+    }
+    if labels_drawn in refused and (by_verdict or labels_drawn != "by-verdict"):
+        raise InputError(f"{where}: {refused[labels_drawn]}{plan_command(200, items)}")
     if labels_drawn and labels_drawn not in LABELS_DRAWN:
         raise InputError(
             f"{where}: labels_drawn must be one of {', '.join(LABELS_DRAWN)}, got {labels_drawn!r}."
         )
-    if labels_drawn == "convenience":
-        raise InputError(
-            f"{where}: labels were picked by hand, so no error rate carries over. Draw them: "
-            f"{plan_command(200, items)}"
-        )
-    if labels_drawn == "by-verdict" and by_verdict:
-        raise InputError(
-            f"{where}: labels drawn by verdict {by_verdict}. Draw them at random: "
-            f"{plan_command(200, items)}"
-        )
-    if labels_drawn:
-        return ()
-    return (Caveat(
+    unknown = Caveat(
         code="labels_drawn_unknown", severity="minor", about="labels",
         text="Labels are assumed to be a random sample.",
         action="State how they were drawn: --labels-drawn.",
-    ),)  # fmt: skip
+    )  # fmt: skip
+    return () if labels_drawn else (unknown,)
 
 
 def tuned_caveat(tuned: bool) -> tuple[Caveat, ...]:
@@ -579,12 +567,18 @@ def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
         each = read.groupby("item_id", sort=False)
         items = pd.Index(each.size().index)
         coded = read["choice"].map(_CODES).groupby(read["item_id"], sort=False)
-        raters = [c for c in read if str(c).startswith(PERSON)] or ["label"]
+        nothing = pd.Series(math.nan, index=read.index)
+        raters = [str(c) for c in read if str(c).startswith(PERSON)]
+        raters = raters or [c for c in ("label",) if c in read]
+        coded_labels = [_label_codes(read, c) for c in raters] or [nothing]
+        numbers = [
+            nothing if np.isfinite(code).any() else pd.to_numeric(read[c], errors="coerce")
+            for c, code in zip(raters, coded_labels, strict=False)
+        ] or [nothing]
         labels, label_scores = (
-            np.column_stack([by(read, str(c)).groupby(read["item_id"], sort=False).mean()
-                             for c in raters])
-            for by in (_label_codes, _label_scores)
-        )  # fmt: skip
+            np.column_stack([v.groupby(read["item_id"], sort=False).mean() for v in columns])
+            for columns in (coded_labels, numbers)
+        )
         repeats = np.asarray(coded.count(), dtype=np.int64)
         stated, source = _stated_confidence(read)
         confident = stated.groupby(read["item_id"], sort=False).mean().to_numpy(float)
@@ -603,17 +597,8 @@ def item_judgments(frame: pd.DataFrame) -> list[ItemJudgments]:
 
 def _label_codes(read: pd.DataFrame, column: str) -> pd.Series:
     """1 and 0 for labels that say pass and fail, NaN else."""
-    if column not in read:
-        return pd.Series(math.nan, index=read.index)
     beside_scores = passes_of_items(read.assign(label=read[column]))
     return read[column].map(_CODES) if beside_scores is None else beside_scores
-
-
-def _label_scores(read: pd.DataFrame, column: str) -> pd.Series:
-    """Labels that are scores, as numbers."""
-    if column not in read or np.isfinite(_label_codes(read, column)).any():
-        return pd.Series(math.nan, index=read.index)
-    return pd.to_numeric(read[column], errors="coerce")
 
 
 def _stated_confidence(read: pd.DataFrame) -> tuple[pd.Series, Source]:
@@ -623,11 +608,10 @@ def _stated_confidence(read: pd.DataFrame) -> tuple[pd.Series, Source]:
         if column not in read or not read[column].notna().any():
             continue
         sure = pd.to_numeric(read[column], errors="coerce")
-        if column == validity.CHANCE_OF_PASSING and not validity.is_of_verdict(read):
+        of_passing = column == validity.CHANCE_OF_PASSING
+        if of_passing and not validity.is_of_verdict(read):
             sure = (1 - sure).where(read["choice"] == "fail", sure).where(read["choice"] != "")
-        if "logprob" in read or "logprob_pass" in read or (
-            column == validity.CHANCE_OF_PASSING and not of_file
-        ):  # fmt: skip
+        if "logprob" in read or "logprob_pass" in read or (of_passing and not of_file):
             return sure, "logprob"
         if column == "confidence_rank":
             return sure, "words"
@@ -695,10 +679,10 @@ def _drawn(read: pd.DataFrame) -> str:
     if "chance" not in read:
         return ""
     chance = pd.to_numeric(read["chance"], errors="coerce").astype(float)
-    if not chance.max() - chance.min() > 1e-9:
-        return ""
     inside = chance.groupby(read["choice"])
-    return UNEQUAL if (inside.max() - inside.min()).max() > 1e-9 else "by-verdict"
+    if (inside.max() - inside.min()).max() > 1e-9:
+        return UNEQUAL
+    return "by-verdict" if chance.max() - chance.min() > 1e-9 else ""
 
 
 def steps_text(steps: Sequence[NextStep]) -> str:
@@ -709,9 +693,8 @@ def steps_text(steps: Sequence[NextStep]) -> str:
     >>> steps_text([NextStep(key="cutoff_exists", unit="labels", have=300, if_true=420)])
     'About 420 more labels would decide.'
     """
-    if not steps:
-        return ""
-    step = steps[0]
-    if step.if_true is None:
-        return f"No practical number of {step.unit} would decide."
-    return f"About {step.if_true:,} more {step.unit} would decide."
+    for step in steps[:1]:
+        if step.if_true is None:
+            return f"No practical number of {step.unit} would decide."
+        return f"About {step.if_true:,} more {step.unit} would decide."
+    return ""

@@ -166,8 +166,7 @@ class StoppingRule(Decision):
             value = float(found["value"]) if found else math.nan
         except ValueError:
             value = math.nan
-        is_verdict = text.strip() == VERDICT
-        if not is_verdict and (found is None or not math.isfinite(value)):
+        if text.strip() != VERDICT and not math.isfinite(value):
             raise InputError(
                 "--until takes NAME:width<=NUMBER, NAME!=NUMBER, NAME>=NUMBER, NAME<=NUMBER, or "
                 f"verdict, got {text!r}."
@@ -242,9 +241,8 @@ class StoppingRule(Decision):
             The look was not planned, or the run has stopped.
         """
         self._check_planned(items)
-        made = StopLook(
-            items=items, estimate=math.nan, low=math.nan, high=math.nan, bound=self.bound
-        )
+        nan = math.nan
+        made = StopLook(items=items, estimate=nan, low=nan, high=nan, bound=self.bound)
         return self._with_look(made, known)
 
     def look(
@@ -284,15 +282,13 @@ class StoppingRule(Decision):
             The look was not planned, or the run has stopped.
         """
         self._check_planned(items)
+        made = StopLook(items=items, estimate=estimate, low=low, high=high, subject=subject)
         if self.stop == "width":
-            made = StopLook(items=items, estimate=estimate, low=low, high=high, subject=subject)
             return self._with_look(made, high - low <= self.target)
         bound = self.bound
         if not at_bound:
             low, high = _widened(estimate, low, high, bound=bound, df=df, level=self.level)
-        made = StopLook(
-            items=items, estimate=estimate, low=low, high=high, bound=bound, subject=subject
-        )
+        made = replace(made, low=low, high=high, bound=bound)
         return self._with_look(made, low > self.target or high < self.target)
 
     def _check_planned(self, items: int) -> None:
@@ -363,8 +359,8 @@ class StoppingRule(Decision):
         share = f"{100 * self.saved_share:.0f}%"
         if math.isnan(self.spent_usd):
             return f"{share} of the items saved"
-        spent_, full = usd_text(self.spent_usd), usd_text(self.full_usd)
-        return f"{share} of the budget saved ({spent_} of about {full})"
+        spent, full = usd_text(self.spent_usd), usd_text(self.full_usd)
+        return f"{share} of the budget saved ({spent} of about {full})"
 
     def _price(self) -> str:
         if math.isnan(self.full_usd):
