@@ -266,8 +266,8 @@ def add_scores(analysis: Analysis, scores: pd.DataFrame, *, level: float, seed: 
     if not boards:
         refused = [x for x in analysis.limitations if getattr(x, "code", "") == "no_strengths"]
         none = (
-            "analyze --beside: there are no verdicts between three or more named systems, so scores"
-            " have no order to compare with. Name first a file with columns model_a and model_b."
+            "analyze --beside: the judgments are not verdicts between three or more named systems, "
+            "so scores have no order. Name first a file with columns model_a and model_b."
         )
         raise InputError(str(next(iter(refused), none)))
     by_scores = _rank_scores(scores, level, seed)

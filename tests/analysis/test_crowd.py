@@ -74,15 +74,6 @@ def test_a_point_of_accuracy_costs_what_can_be_counted(found):
     assert found["cost.j at T=1"].table["tokens_per_point"].isna().all()
 
 
-def test_q_and_mcnemar_are_those_of_whole_questions(found):
-    # 7 of 12 questions change, each with both its orders and all in one direction: 2 / 2^7
-    [pair] = found["strategies.pairs.j at T=0"].rows
-    assert pair.p_value == pytest.approx(2 / 2**7)
-    assert (pair.statistic, pair.estimate) == (-14, pytest.approx(-7 / N))
-    assert found["strategies.j at T=0"].statistic == pytest.approx(14)
-    assert pair.interval.low < pair.estimate < pair.interval.high < 0
-
-
 def test_an_interval_of_a_gain_excludes_zero_where_its_adjusted_p_is_small():
     """5 of 12 questions gained: rejected among a judge's gains, not among all claims."""
     asked, right = items(), dict(RIGHT)

@@ -5,7 +5,6 @@ import pytest
 
 import judgestats as js
 from judgestats.analysis import with_disagreements
-from judgestats.analysis.agreement import _pearson
 from judgestats.analysis.audit import audit
 
 
@@ -28,10 +27,3 @@ def test_the_words_beside_a_disagreement_are_those_furthest_from_people(frame):
         own = frame[frame["item_id"] == row.item_id]
         gap = (own["choice"].eq("pass").astype(float) - row.people).abs()
         assert row.judge_says == own.loc[gap.idxmax(), "explanation"]
-
-
-def test_correlations_of_a_stack_are_those_of_its_rows():
-    x, y = np.random.default_rng(0).normal(size=(2, 5, 30))
-    one = [np.corrcoef(row, y[0])[0, 1] for row in x]
-    assert _pearson(x, y[0]) == pytest.approx(np.array(one))
-    assert np.isnan(_pearson(np.ones((1, 30)), y[0])).all()

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from judgestats.analysis import Analysis, flagged_texts, with_flagged_texts
+from judgestats.analysis import Analysis, with_flagged_texts
 from judgestats.items import Item, Response
 from judgestats.protocols import Unit
 
@@ -18,12 +18,6 @@ def units(*answers, shown=(0,)):
         )
         for i, a in enumerate(answers)
     ]  # fmt: skip
-
-
-def test_only_what_a_condition_shows_is_counted_once_an_item():
-    both = units("5", FRAME, ADDRESS, f"{FRAME} {ADDRESS}")
-    table = flagged_texts({"first": both + both, "second": units(FRAME, ADDRESS, shown=(1,))})
-    assert table.to_numpy().tolist() == [["first", 4, 2, 2], ["second", 2, 0, 0]]
 
 
 def test_nothing_is_said_where_there_is_none():

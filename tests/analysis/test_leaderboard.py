@@ -46,21 +46,6 @@ def scores(*, judges=("mild", "strict"), seed=2):
     return pd.DataFrame(rows)
 
 
-def test_an_audit_puts_systems_in_order_and_takes_the_place_out():
-    found = audit(parsed_frame(pairs()), n_resamples=19)
-    strengths = {s: found[f"strength.{s}.j, T=1"] for s in QUALITY}
-    for system, truth in QUALITY.items():
-        assert strengths[system].interval.low < truth < strengths[system].interval.high
-    place = found["strength.order_effect.j, T=1"]
-    assert place.interval.low < 0.6 < place.interval.high
-    [board] = [r.result.table for r in found.described if r.id.startswith("leaderboard.")]
-    assert list(board["system"]) == ["x", "y", "z"]
-    assert (board["best_rank"] <= [1, 2, 3]).all()
-    assert {"strength_x", "position"} <= {r.key for r in found.rows}
-    [row] = [r for r in found.rows if r.key == "strength_x"]
-    assert row.beside == {"rank, all at once": "rank.x.j, T=1"}
-
-
 def test_systems_that_never_met_are_not_put_in_order():
     lone = parsed_frame(pairs(met=("xy",)).assign(system_b="w"))
     told = pd.concat([pairs(met=("xy",)), lone[lone.columns.intersection(pairs().columns)].assign(

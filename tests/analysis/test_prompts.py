@@ -106,19 +106,6 @@ def test_the_dial_is_found_at_its_size(found):
     assert share.interval.low > 0.4
 
 
-def test_several_judges_share_one_model_with_a_d_study(found):
-    parts = {e.name: e for e in found["crossed.T=1"].terms}
-    shares = [e.estimate for n, e in parts.items() if n.startswith("variance_share")]
-    assert sum(shares) == pytest.approx(1)
-    wording = parts["variance_share_wording"]
-    assert wording.interval.low > 0
-    assert parts["error_of_two_prompts"].estimate < parts["error_of_prompt_twice"].estimate
-    [few] = [limit for limit in map(str, found.limitations) if limit.startswith("Only 2 judges")]
-    assert few.endswith("so results for others are uncertain.")
-    [row] = [r for r in found.rows if r.key == "fair_wording"]
-    assert "crossed.T=1/variance_share_judges" in row.beside.values()
-
-
 def test_one_judge_has_no_such_model():
     frame = judged(["sim-touchy"])
     alone = analyse(frame, plan({"resamples": 19, "seed": 0}, ()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -12,7 +11,6 @@ import judgestats
 from judgestats import read_judgments
 from judgestats.analysis.audit import audit
 from judgestats.cli import main
-from judgestats.errors import InputError
 
 
 def scores(shift=0.0, *, lost=0.0, wild=0.0, judges="ab", items=30, per=1, seed=0, heats=None):
@@ -43,24 +41,6 @@ def rows_of(curve, role):
     return curve.table[curve.table["role"] == role]
 
 
-def test_the_declared_specification_is_the_record_of_the_audit():
-    frame = scores(0.2, lost=0.05, wild=0.02, judges="abc", per=2)
-    plain = audit(frame, n_resamples=99)
-    found = audit(frame, n_resamples=99, specs="yes")
-    n = 0
-    for claim in ("shift", "gmd"):
-        for row in plain[f"{claim}.all"].rows:
-            curve = curves(found)[f"specs.{claim}.{row.a}:{row.b}"]
-            [own] = rows_of(curve, "default").to_dict("records")
-            assert (own["estimate"], own["p"]) == (row.estimate, row.p_adjusted)
-            assert (own["low"], own["high"]) == (row.interval.low, row.interval.high)
-            among = rows_of(curve, "all")
-            assert (among["choice"] == "declared").sum() == 1
-            assert among["estimate"].is_monotonic_increasing
-            n += 1
-    assert n == 6
-
-
 def test_lost_replies_counted_as_the_lowest_score_turn_a_headline():
     found = audit(scores(0.0, lost=0.15), n_resamples=99, specs="yes")
     curve = curves(found)["specs.shift.b, T=1:a, T=1"]
@@ -74,18 +54,6 @@ def test_lost_replies_counted_as_the_lowest_score_turn_a_headline():
     plain = audit(scores(0.3, lost=0.05), n_resamples=99)
     [claimed] = [h for h in plain.headlines if h.rests_on[0] == "shift.all"]
     assert (claimed.claim, turned.claim) == ("differs", "open")
-
-
-def test_a_clear_difference_holds_in_every_specification():
-    found = audit(scores(1.5, lost=0.03, wild=0.01, per=2), n_resamples=99, specs="yes")
-    curve = curves(found)["specs.shift.b, T=1:a, T=1"]
-    assert curve.same_share == 1.0
-    n = len(curve.decisive)
-    assert f"holds in {n} of {n}." in curve.sentence()
-    assert next(h for h in found.headlines if h.rests_on[0] == "shift.all").claim == "differs"
-    assert set(rows_of(curve, "reveals")["choice"]) == {"cluster"}
-    assert set(rows_of(curve, "apart")["choice"]) == {"repeats"}
-    assert not {"cluster", "repeats"} & {s.choices[0].key for s in curve.decisive[1:]}
 
 
 def test_choices_that_change_nothing_are_not_counted():
@@ -146,11 +114,6 @@ def test_the_joint_test_finds_a_difference_and_is_withheld_where_runs_differ():
     assert "No joint test" in withheld.sentence()
 
 
-def test_an_unknown_kind_of_curve_is_refused():
-    with pytest.raises(InputError, match="specs"):
-        audit(scores(), n_resamples=99, specs="all")
-
-
 @pytest.fixture
 def table(tmp_path):
     frame = scores(0.0, lost=0.15)
@@ -158,21 +121,6 @@ def table(tmp_path):
     said = frame["score"].astype(object).where(frame["status"].eq("ok"), "nonsense")
     frame.assign(score=said)[["judge", "item_id", "replicate", "score"]].to_csv(path, index=False)
     return path
-
-
-def test_the_command_shows_the_curve_and_its_document(table, capsys):
-    words = ["analyze", str(table), "--specs", "--scale", "1-10", "--values", "nonsense=unparsed",
-             "--track", "none", "--report", "none", "--resamples", "99"]  # fmt: skip
-    assert main([*words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    turned = [s for s in document["specs"] if not s["holds"]]
-    assert turned[0]["depends_on"] == ["unparsed"]
-    records = [r for r in document["results"]["results"] if r["hypothesis"] == "specs"]
-    assert len(records) == len(document["specs"])
-    assert main(words) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "Specs Difference of means, b against a: " in shown
-    assert "depends on: unparsed policy" in shown
 
 
 def test_curves_leave_the_judges_on_the_screen(tmp_path, capsys):
@@ -185,11 +133,6 @@ def test_curves_leave_the_judges_on_the_screen(tmp_path, capsys):
     shown = [line for line in lines if line[:1] in "abcd" and "[" in line]
     assert len(shown) >= 2 or any(line.startswith("Verdict") for line in lines)
     assert len(lines) <= 20
-
-
-def test_the_joint_test_needs_the_curve(table, capsys):
-    assert main(["analyze", str(table), "--joint"]) == 2
-    assert "Add --specs" in capsys.readouterr().err
 
 
 def test_the_report_draws_the_curve_of_each_claim():

@@ -38,13 +38,3 @@ def test_people_among_themselves_stand_beside_the_judge(kind, judged):
     assert replaced.winning_rate == 1
     assert "the best constant label" in replaced.sentence()
     assert "Won by epsilon: 0:" in replaced.sentence()
-
-
-def test_one_person_has_no_ceiling():
-    assert "among_themselves" not in audited("verdict", people=1)
-
-
-def test_people_without_thirty_items_are_skipped_with_the_reason():
-    replaced = audited("verdict", n=20)["replaced"].result
-    assert np.isnan(replaced.winning_rate)
-    assert "30 items" in replaced.sentence()

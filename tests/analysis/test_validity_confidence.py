@@ -37,13 +37,6 @@ def test_chances_are_within_the_null_of_the_calibration_error(column, scale):
     assert found["reliability_diagram"].table.shape[0] == 3
 
 
-def test_boasting_is_beyond_the_null():
-    rng = np.random.default_rng(3)
-    found = audited(np.full(300, 0.99), rng.random(300) < 0.7)
-    assert found["calibration"].null.p_value < 0.01
-    assert found["calibration"].estimate == pytest.approx(0.29, abs=0.08)
-
-
 def test_words_are_no_chances():
     frame = pd.DataFrame({"item": range(30), "verdict": ["yes", "no"] * 15,
                           "label": ["yes"] * 30, "confidence": ["high", "low"] * 15})  # fmt: skip

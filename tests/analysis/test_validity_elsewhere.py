@@ -52,28 +52,6 @@ def test_the_pass_rate_is_corrected_by_them():
     assert metrics["validity/corrected"] == one.estimate
 
 
-def test_a_share_with_its_labels_says_the_same_and_more_labels_are_narrower():
-    frame = judged()
-    _, one = corrected(frame)
-    _, share = corrected(frame, sensitivity=f"{137 / 149:.6f}/149", specificity=f"{43 / 51:.6f}/51")
-    assert share.interval.low == pytest.approx(one.interval.low, abs=1e-5)
-    _, more = corrected(frame, sensitivity="1370/1490", specificity="430/510")
-    assert wide(more) < 0.7 * wide(one)
-
-
-def test_questions_that_repeat_widen_the_interval():
-    _, alone = corrected(judged(questions=0))
-    _, together = corrected(judged(questions=40))
-    assert together.details["effective_n"] < 45
-    assert together.sample.n_clusters == 40
-    assert wide(together) > 1.5 * wide(alone)
-
-
-def test_unread_verdicts_are_counted():
-    _, one = corrected(judged(unread=30))
-    assert one.sample.excluded == {"unread": 30}
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [

@@ -36,8 +36,3 @@ def warned(change):
 )  # fmt: skip
 def test_it_is_said(code, change):
     assert code in warned(change)
-
-
-def test_labels_without_fault_are_not_warned_of():
-    kept = warned(lambda label, judge: label)
-    assert not kept & {"few_labels", "no_class", "unrepresentative", "no_better_than_chance"}

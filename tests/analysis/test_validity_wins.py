@@ -102,9 +102,3 @@ def test_few_labels_unnamed_systems_and_chances_give_none():
     assert not win_results(read.assign(chance=0.2), plan_for(read))
     by_hand = win_results(read, plan_for(read, labels_drawn="convenience"))
     assert all(np.isnan(r.result.estimate) for r in by_hand if r.id.startswith("preferred."))
-
-
-def test_labels_drawn_by_verdict_give_rates_and_no_comparison():
-    read = js.read_judgments(preferred())
-    found = win_results(read, plan_for(read, labels_drawn="by-verdict"))
-    assert [r.id.partition(".")[0] for r in found] == ["preferred"]

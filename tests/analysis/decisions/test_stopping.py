@@ -124,14 +124,6 @@ def test_without_a_maximum_the_error_is_that_of_a_confidence_sequence():
         StoppingRule.parse("verdict", max_items=400, first=10, is_bounded=False)
 
 
-def test_limits_at_the_bound_are_taken_as_they_are():
-    rule = StoppingRule.parse("icc_1_1>=.75", max_items=100, first=50, step=50)
-    assert rule.next_level == pytest.approx(0.996949, abs=1e-5)
-    rule = rule.look(50, 0.9, 0.76, 0.95, at_bound=True)
-    assert rule.reached
-    assert (rule.looks[0].low, rule.looks[0].high) == (0.76, 0.95)
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
