@@ -64,11 +64,11 @@ def shares(seed: int, *, effect: dict[str, float]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("table", [spread, shares])
-def test_a_judge_that_ignores_wording_is_equivalent_in_95_of_100_seeds(table) -> None:
+def test_a_judge_that_ignores_wording_is_equivalent_in_38_of_40_seeds(table) -> None:
     size = 4.0 if table is spread else 0.2
     alike = {"original": size, "paraphrase": size}
-    found = [table(seed, effect=alike)["verdict"].iloc[0] for seed in range(100)]
-    assert found.count(EQUIVALENT) >= 95
+    found = [table(seed, effect=alike)["verdict"].iloc[0] for seed in range(40)]
+    assert found.count(EQUIVALENT) >= 38
 
 
 @pytest.mark.parametrize(
