@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from judgestats.collection.response import Abilities, SentRequest
 from judgestats.collection.spec import CHAT, JudgeSpec
 from judgestats.data.columns import Condition, Task, placed
@@ -271,11 +273,16 @@ class TextSize:
     def from_texts(cls, texts: Iterable[str]) -> TextSize:
         """The size of texts together."""
         whole = "".join(texts)
+        n = len(whole)
+        if whole.isascii():
+            codes = np.frombuffer(whole.encode(), np.uint8)
+            runs = min(n, 1) + int(np.count_nonzero(codes[1:] != codes[:-1]))
+            return cls(characters=n, bytes=n, collapsed=runs, ascii=n)
         return cls(
-            characters=len(whole),
+            characters=n,
             bytes=_bytes(whole),
             collapsed=_bytes(_RUN.sub(r"\1", whole)),
-            ascii=sum(map(str.isascii, whole)) if not whole.isascii() else len(whole),
+            ascii=sum(map(str.isascii, whole)),
         )
 
     @classmethod

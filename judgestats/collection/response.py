@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from judgestats.collection.retry import (
@@ -250,9 +251,8 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     raw: list[Any] = given if isinstance(given, list) else []
     choices = tuple(map(_choice, raw))
     whole = tuple(c for c in choices if c is not None)
-    came = Outcome(
-        kind=Kind.ANSWERED,
-        choices=whole,
+    came = partial(
+        Outcome,
         model=_label(reply.get("model")),
         fingerprint=_label(reply.get("system_fingerprint")),
         tokens_in=tokens_in,
@@ -262,17 +262,18 @@ def read_reply(body: bytes, headers: Mapping[str, str], latency_s: float) -> Out
     )
     if not whole or len(whole) < len(choices):
         detail, text = "the reply has no readable choices", body.decode("utf-8", "replace")
-        return replace(came, kind=Kind.MALFORMED, choices=(), detail=detail, body=(text,))
+        return came(kind=Kind.MALFORMED, detail=detail, body=(text,))
     said = (c.get("message") or {"content": c.get("text", "")} for c in raw)
-    came = replace(came, body=tuple(text for message in said for text in _texts(message)))
+    texts = tuple(text for message in said for text in _texts(message))
     if any(c.finish_reason == "error" for c in whole):
-        detail = "finish_reason is error"
-        return replace(came, kind=Kind.MALFORMED, choices=(), detail=detail)
+        return came(kind=Kind.MALFORMED, detail="finish_reason is error", body=texts)
     if any(len(c.text) > MAX_TEXT_CHARS for c in whole):
         detail = f"a choice is longer than {MAX_TEXT_CHARS} characters"
-        return replace(came, kind=Kind.TOO_LARGE, choices=(), detail=detail)
-    return replace(
-        came,
+        return came(kind=Kind.TOO_LARGE, detail=detail, body=texts)
+    return came(
+        kind=Kind.ANSWERED,
+        choices=whole,
+        body=texts,
         tokens_cached=_part(usage, "prompt_tokens_details", "cached_tokens", tokens_in),
         tokens_reasoning=_part(usage, "completion_tokens_details", "reasoning_tokens", tokens_out),
         pause_s=quota_pause(headers),

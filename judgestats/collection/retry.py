@@ -310,7 +310,9 @@ def one_line(text: str) -> str:
     >>> one_line("no such model" + chr(27) + "[2J" + chr(10) + "try another")
     'no such model [2J try another'
     """
-    shown = "".join(c if c.isprintable() else " " for c in storable(text)[: 4 * MAX_DETAIL])
+    shown = storable(text)[: 4 * MAX_DETAIL]
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else " " for c in shown)
     line = " ".join(shown.split())
     return line if len(line) <= MAX_DETAIL else line[: MAX_DETAIL - 1] + "…"
 
