@@ -271,6 +271,36 @@ def test_two_processes_at_once_lose_no_label(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"labels.csv", "labels.db"}
 
 
+LOOK = """
+import sys
+from judgestats.cli import main
+from judgestats.commands import labels as labels_page
+for line in iter(sys.stdin.readline, "\\n"):
+    if line.strip() != "begin":
+        main(["monitor", line.strip(), "--state", "s.db", "--rate", "pass=verdict:pass"])
+    print("ready", flush=True)
+"""
+
+
+def test_two_looks_at_once_are_both_kept(tmp_path):
+    """Four times two processes add a file of judgments to one state."""
+    for i in range(8):
+        stream(tmp_path / f"{i}.csv", 0.9, 400, i)
+    both = together(LOOK, ["one", "two"], tmp_path)
+    for first in (None, 0, 2, 4, 6):
+        for k, process in enumerate(both):
+            write_line(process, "begin" if first is None else f"{first + k}.csv")
+        for process in both:
+            while (line := process.stdout.readline()) != "ready\n":
+                assert line, "the process ended"
+    for process in both:
+        process.communicate("\n", timeout=60)
+        assert process.returncode == 0
+    with changed_state(tmp_path / "s.db", create=False) as state:
+        assert state.rows("SELECT count(*) FROM observation") == [(8 * 400,)]
+        assert state.periods() == [look.period for look in state.looks()] == [*range(1, 9)]
+
+
 def test_a_label_that_was_acknowledged_outlives_a_kill(tmp_path):
     items = {"item_id": [f"i{i}" for i in range(60)], "annotator": "", "label": ""}
     write_table(pd.DataFrame(items), tmp_path / "labels.csv")

@@ -51,38 +51,11 @@ def test_notebooks_are_whole_and_name_no_folder_of_a_machine(path: Path) -> None
     assert f"({path.stem}.md)" in (DOCS / "notebooks" / "index.md").read_text(encoding="utf-8")
 
 
-def test_a_notebook_that_prints_something_else_is_told(tmp_path: Path) -> None:
-    build = builder("build_notebooks")
-    book = nbformat.v4.new_notebook()
-    out = nbformat.v4.new_output("stream", name="stdout", text="1\n")
-    book.cells = [nbformat.v4.new_code_cell("print(1)", outputs=[out])]
-    path = tmp_path / "one.ipynb"
-    nbformat.write(book, path)
-    path.with_suffix(".md").write_text(build.page("one", book)[0])
-    assert build.wrong(path, nbformat.read(path, as_version=4)) == ""
-    book.cells[0].outputs[0]["text"] = "2\n"
-    assert build.wrong(path, book).startswith("prints '2\\n'")
-    named = nbformat.read(path, as_version=4)
-    named.cells[0].outputs[0]["text"] = "/home/me/file.csv\n"
-    nbformat.write(named, path)
-    path.with_suffix(".md").write_text(build.page("one", named)[0])
-    assert "names a folder of a machine: /home/me/file.csv" in build.wrong(path, named)
-
-
 def test_the_glossary_names_every_number_and_test() -> None:
     build = builder("build_glossary")
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
     assert text == build.page()
     assert all(f"`{key}`" in text for key in (*QUANTITIES, *TESTS))
-
-
-def test_every_marked_screen_is_filled_and_replaced() -> None:
-    build = builder("build_screens")
-    assert ROOT / "README.md" in build.pages()
-    page = "a\n<!-- screen: judgestats demo -->\nold\n<!-- end screen -->\nb"
-    fresh = build.update_screens(page, {"judgestats demo": "new"})
-    assert fresh.split("\n")[2:5] == ["```", "new", "```"]
-    assert build.update_screens(fresh, {"judgestats demo": "new"}) == fresh
 
 
 def test_a_generated_page_begins_with_its_script() -> None:
@@ -96,14 +69,6 @@ def test_a_generated_page_begins_with_its_script() -> None:
         assert (ROOT / script).is_file(), page
     for folder in ("findings", "validation", "examples"):
         assert set((DOCS / folder).glob("*.md")) <= set(generated)
-
-
-def test_screens_do_not_depend_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    build = builder("build_screens")
-    plain = build.screen("judgestats check --help")
-    for name, value in {"COLUMNS": "40", "LANG": "C", "LC_ALL": "C", "FORCE_COLOR": "1"}.items():
-        monkeypatch.setenv(name, value)
-    assert build.screen("judgestats check --help") == plain
 
 
 def test_the_readme_is_short() -> None:

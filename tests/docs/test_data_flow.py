@@ -114,21 +114,3 @@ def test_a_name_that_is_gone_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("class C:\n    def f(self): ...\n\ndef g(): ...\n")
     text = "`a.py:C.f`, `a.py:f`, again `a.py:C.f`, `a.py:g` and `b.py:g`"
     assert absent(places(text), tmp_path) == [("a.py", "f"), ("b.py", "g")]
-
-
-def test_another_order_and_a_function_never_called_are_told() -> None:
-    here = Path(__file__).relative_to(REPOSITORY).as_posix()
-    named = [(here, "defined"), (here, "places"), (here, "absent")]
-
-    def run() -> None:
-        thread = threading.Thread(target=places, args=("",))
-        thread.start()
-        thread.join()
-        defined("")
-
-    called = first_calls(run, named, REPOSITORY)
-    assert called == [(here, "places"), (here, "defined")]
-    assert differences(named, called) == [
-        f"{here}:absent is not called",
-        f"{here}:places is called before {here}:defined",
-    ]

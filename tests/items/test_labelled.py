@@ -50,16 +50,6 @@ def test_a_larger_draw_holds_the_smaller_one():
     )
 
 
-def test_labels_follow_their_responses_when_others_are_dropped():
-    [kept] = draw_labelled_pairs((item([(3, 1, "a"), (0, 2, "b")]),), limit=1, seed=0)
-    table = label_table((kept,))
-    first, second = (kept.responses[i].text for i in table.pairs[0])
-    assert (first, second, table.labels.tolist()) in [
-        ("r1", "r3", [["b"]]),
-        ("r0", "r2", [["b"]]),
-    ]
-
-
 def test_without_labels_there_is_nothing_to_align_with():
     with pytest.raises(InputError, match="no pair of responses has a human label"):
         draw_labelled_pairs((item([]),), limit=5, seed=0)

@@ -44,15 +44,6 @@ def test_rewardbench_2_has_lists() -> None:
     assert [r.author for r in items["Facts/7"].responses] == ["m-1"] * 4  # one model for all
 
 
-def test_rewardbench_2_names_the_authors_of_all_completions(tmp_path: Path) -> None:
-    row = {"id": "1", "prompt": "p", "subset": "Ties", "chosen": ["x", "y"], "rejected": ["z"]}
-    path = tmp_path / "r.jsonl"
-    path.write_text(json.dumps({**row, "models": ["m-1", "m-2", "m-3"]}) + "\n")
-    assert [r.author for r in read_items(path)[0].responses] == ["m-1", "m-2", "m-3"]
-    path.write_text(json.dumps({**row, "models": ["m-1", "m-2"]}) + "\n")  # whose is not said
-    assert [r.author for r in read_items(path)[0].responses] == ["", "", ""]
-
-
 def test_helpsteer2_preference_follows_from_the_attributes() -> None:
     items = read_items(FIXTURES / "helpsteer2.jsonl")
     assert [item.question for item in items] == ["Name a fruit.", "Name a colour."]
@@ -89,16 +80,6 @@ def test_helpsteer2_keeps_the_turns_of_a_conversation(tmp_path: Path) -> None:
     assert second.turns == (broken,)
 
 
-def test_ties_are_dropped_on_request() -> None:
-    items = by_id(read_items(FIXTURES / "mt_bench_human.jsonl", ties="drop"))
-    assert "82-turn1" not in items or items["82-turn1"].labels
-    assert {label.winner for item in items.values() for label in item.labels} <= {"a", "b"}
-    kept = by_id(read_items(FIXTURES / "mt_bench_human.jsonl"))
-    assert len(kept["81-turn1"].labels) == 2
-    assert [label.winner for label in items["81-turn1"].labels] == ["a"]
-    assert [i.id for i in read_items(FIXTURES / "helpsteer2.jsonl", ties="drop")] == ["prompt-1"]
-
-
 def test_ties_that_cannot_be_dropped(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ties must be keep or drop, not 'no'"):
         read_items(FIXTURES / "helpsteer2.jsonl", ties="no")
@@ -129,18 +110,6 @@ def test_oasst_keeps_trees_with_two_replies_and_reads_ranks() -> None:
     (item,) = read_items(FIXTURES / "oasst_trees.jsonl")
     assert (item.id, item.category, len(item.responses)) == ("t-1", "en", 3)
     assert winners(item) == [(0, 1, "b")]  # rank 0 is the best; the third reply has no rank
-
-
-def test_questions_without_responses() -> None:
-    bbh = read_items(FIXTURES / "toy_task.json")
-    assert [(item.id, item.reference) for item in bbh] == [
-        ("toy_task-1", ("False",)),
-        ("toy_task-2", ("2",)),
-    ]
-    squad = read_items(FIXTURES / "squad.json")
-    assert [item.cluster for item in squad] == ["Mill_Lane/1", "Mill_Lane/1", "Mill_Lane/2"]
-    assert (squad[0].question, squad[0].reference) == ("When was Mill Lane closed?", ("in May",))
-    assert squad[0].context.startswith("Mill Lane was closed")
 
 
 def test_mt_bench_folder() -> None:
@@ -184,14 +153,6 @@ def test_human_judgments_several_annotators_a_pair() -> None:
     named = [(authors[x.a], authors[x.b], x.winner, x.annotator) for x in turn2.labels]
     assert named == [("m-2", "m-3", "b", "expert_1"), ("m-1", "m-3", "tie", "gpt-4-pair-v2")]
     assert turn2.responses[0].turns == ("A river.", "")  # the model said nothing: kept
-
-
-def test_human_judgments_can_be_chosen() -> None:
-    path = FIXTURES / "mt_bench_human.jsonl"
-    assert [item.id for item in read_items(path, turn=2)] == ["81-turn2"]
-    assert describe_items(read_items(path, models=["m-1", "m-2"])).labels == 2
-    with pytest.raises(InputError, match="there is no item"):
-        read_items(path, models=["m-1"])
 
 
 def test_human_judgments_join_with_the_folder() -> None:

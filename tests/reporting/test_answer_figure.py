@@ -7,7 +7,6 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-import pytest
 
 from judgestats.reporting import Run, answer_figure, load_run, plots, theme
 from judgestats.reporting.sections import answer
@@ -96,33 +95,6 @@ def test_effects_have_a_line_where_nothing_changes():
     assert low <= 0.0 < high
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_a_panel_has_only_rows_that_it_has_numbers_of(narrow):
-    nothing = plots.Point(value=float("nan"))
-    point = plots.Point(value=0.8, low=0.7, high=0.9)
-    figure = plots.Dots(
-        labels=("a, verdicts", "b, verdicts", "a, scores", "b, scores"),
-        panels=(
-            plots.DotPanel(x_label="share", points=(point, point, nothing, nothing)),
-            plots.DotPanel(x_label="r", points=(nothing, nothing, point, point)),
-        ),
-    )
-    with theme():
-        axes = (figure.narrow if narrow else figure).render().axes
-    shown = [[t.get_text() for t in ax.get_yticklabels()] for ax in axes]
-    assert shown == [["a, verdicts", "b, verdicts"], ["a, scores", "b, scores"]]
-
-
-def test_panels_that_share_their_rows_stand_beside_one_another():
-    point = plots.Point(value=0.8, low=0.7, high=0.9)
-    panels = tuple(plots.DotPanel(x_label=x, points=(point,) * 3) for x in ("share", "r"))
-    figure = plots.Dots(labels=("a", "b", "c"), panels=panels)
-    with theme():
-        first, second = figure.render().axes
-    assert first.get_position().y0 == pytest.approx(second.get_position().y0)
-    assert first.get_position().x1 < second.get_position().x0
-
-
 def test_a_caption_names_the_panels_that_are_drawn(run_folder):
     run = load_run(run_folder)
     drawing = Drawing(kind="dots", estimands=("icc1", "pearson"))
@@ -131,16 +103,6 @@ def test_a_caption_names_the_panels_that_are_drawn(run_folder):
     assert shown.caption.startswith("ICC(1,1) is highest for ")
     assert "T=0 " not in shown.caption.partition(".")[0], "one draw was repeated there"
     assert "Pearson" not in shown.caption, "there were no labels"
-
-
-def test_of_one_row_there_is_no_figure(run_folder):
-    run = load_run(run_folder)
-    three = Drawing(kind="dots", estimands=("mean", "sem", "icc1"))
-    one = str(next(iter(run.compared))["condition"])
-    both = replace(run.records, drawing=three)
-    assert answer_figure(Run(run.folder, both)) is not None
-    only = replace(run.records, drawing=replace(three, only={"condition": (one,)}))
-    assert answer_figure(Run(run.folder, only)) is None
 
 
 def test_an_interval_that_goes_on_beyond_the_panel_ends_in_an_arrow():

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import table_record
-from judgestats.reporting import Run, Table, null_strip, results_tables, show
-from judgestats.reporting.sections import data, results, studies
-from judgestats.results import CONDITIONS, Estimate, Null, Results
+from judgestats.reporting import Run, results_tables
+from judgestats.reporting.sections import data, results
+from judgestats.results import CONDITIONS, Results
 from judgestats.studies.paper_tables import crowd_table
 
 NASTY = "</code></pre><script>alert(1)</script> {{< include x >}} [The End of Judgment 1]"
@@ -64,17 +64,6 @@ def test_tables_of_the_curve_and_of_prices_stand_among_the_descriptive_results()
     assert "tables/conditions.csv" in data.prices(run).text
 
 
-def test_only_the_compared_strategies_are_described_in_full():
-    names = [f"cce-random@{k}" for k in range(2, 40, 2)]
-    run = run_of(extra=names)
-    assert len(run.described) == 2 + len(names)
-    assert [r["factor_strategy"] for r in run.compared] == ["vanilla", "cce-criticising@2"]
-    [table, *_] = data.descriptives(run)
-    assert len(table.rows) == 2
-    assert "2 of 21 conditions" in table.note
-    assert "tables/conditions.csv" in table.note
-
-
 def test_printed_tables_stand_apart_and_lose_no_column():
     printed = [
         table_record(
@@ -92,28 +81,3 @@ def test_printed_tables_stand_apart_and_lose_no_column():
     assert "samples" in {c.key for c in second.columns}
     gpt = first.cells()[[r["method"] for r in first.rows].index("CCE@16")]
     assert gpt[:4] == ["GPT-4o", "CCE@16", "85.0", "70.6"]
-
-
-def test_the_body_says_what_printed_tables_say_and_where_they_are():
-    result = table_record(
-        crowd_table(1).table, id="published", hypothesis="published", role="replicated",
-        title="Table 1 as printed", text="One row differs.",
-    )  # fmt: skip
-    body = studies.replicated(run_of(results=[result]))
-    assert "One row differs" in show(body).text
-    assert [x.label for x in body if isinstance(x, Table)] == ["tbl-replicated-rows"]
-
-
-def test_a_figure_that_leaves_rows_out_says_so():
-    null = Null(hypothesis="", permuted="", mean=0.0, q95=0.1, p=0.01, draws=99)
-    results = [
-        Estimate(
-            id=f"r{i}", hypothesis="r", role="primary", title=f"{i}", estimand="icc_1_1",
-            estimate=0.5, null=null,
-        )
-        for i in range(40)
-    ]  # fmt: skip
-    drawn = null_strip(run_of(results=results))
-    assert len(drawn.figure.rows) == 36
-    assert "The first 36 of 40 are drawn" in drawn.caption
-    assert "are drawn;" not in null_strip(run_of(results=results[:36])).caption

@@ -82,27 +82,6 @@ def test_documents_are_right_for_quarto(path: Path) -> None:
     assert panache(path) == []
 
 
-def test_wrong_options_and_citations_are_found(tmp_path: Path) -> None:
-    """The check above can fail."""
-    text = (REPORTS / "replication.qmd").read_text("utf-8")
-    text = text.replace("#| tags: [parameters]", "#| tags: [parameters]\n#| echo: sometimes")
-    text = text.replace("@altman1995", "@altman1895")
-    (tmp_path / "references.bib").write_bytes((REPORTS / "references.bib").read_bytes())
-    (tmp_path / "wrong.qmd").write_text(text, encoding="utf-8")
-    found = "\n".join(panache(tmp_path / "wrong.qmd"))
-    assert "quarto-schema-type-mismatch" in found
-    assert "altman1895" in found
-
-
-def test_every_kind_of_construct_is_looked_for() -> None:
-    bad = (
-        "{{< include x >}}", "![x](https://e.org/x.png)", "```{r}", "::: {.column-margin}",
-        "<script>", "\\input{x}", "`{r} 1`", "@thm-a", "{.aside}",
-    )  # fmt: skip
-    for text in bad:
-        assert any(re.search(p, text, re.MULTILINE) for p in ONLY_ONE), text
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
 def test_parts_that_documents_use_exist_and_every_source_is_known(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -192,11 +192,3 @@ def test_verbatim_blocks_keep_the_text(values: list[str], tmp_path: Path) -> Non
     assert len(reader.tags) == 2 * len(values)
     source = pandoc.to_typst(source, header={}, work_dir=tmp_path)
     typst.compile_pdf(source, work_dir=tmp_path, output=tmp_path / "o.pdf", epoch=0)
-
-
-def test_long_words_may_break_in_typst() -> None:
-    assert escape_typst("w" * 100).count("\u200b") == 8
-    assert verbatim("w" * 100).count("\u200b") == 2
-    copied = "judgestats analyze my.csv --map score=rating,item_id=prompt_id,replicate=trial_number"
-    assert "\u200b" not in verbatim(copied)  # a command is copied as it stands
-    assert "\u200b" not in escape_typst("short words only")

@@ -19,7 +19,6 @@ from judgestats.results import (
     ResultSet,
     Statistic,
 )
-from judgestats.results import Table as TableRecord
 
 
 @pytest.fixture
@@ -67,48 +66,6 @@ def test_the_table_of_conditions_keeps_both_judges(run: Run) -> None:
     assert "2 of 6 conditions;" in described.note
 
 
-def _with_columns(run: Run, **columns: list[float | None]) -> Run:
-    """The run, its conditions with other columns."""
-    table = run.records.get(CONDITIONS, TableRecord)
-    column = table.columns[-1]
-    more = tuple(replace(column, key=k, label=k, unit="coefficient") for k in columns)
-    rows = tuple(
-        (*row, *(values[i] for values in columns.values())) for i, row in enumerate(table.rows)
-    )
-    changed = replace(table, columns=(*table.columns, *more), rows=rows)
-    results = tuple(changed if r.id == CONDITIONS else r for r in run.records.results)
-    return Run(run.folder, replace(run.records, results=results))
-
-
-def test_what_chance_gives_to_two_estimands_stands_in_two_columns(run: Run) -> None:
-    both = _with_columns(
-        run,
-        vote_share=[None, None, None, 0.5, 0.6, 0.7],
-        vote_share_null_q95=[None, None, None, 0.21, 0.22, 0.23],
-    )
-    table = data.condition_descriptions(both)
-    assert table is not None
-    heads = [c.label for c in table.columns if "null" in c.label]
-    assert heads == ["ICC(1,1): null 95th percentile", "Kappa (repeats): null 95th percentile"]
-    last = [str(row["chance_vote_share"]) for row in table.rows][-3:]
-    assert last == [".21", ".22", ".23"]
-
-
-def test_shares_of_lost_judgments_that_are_0_take_no_column(run: Run) -> None:
-    table = data.condition_descriptions(run)
-    assert table is not None
-    assert "unread_share" in {c.key for c in table.columns}, "some were not read"
-    at = [c.key for c in run.records.get(CONDITIONS, TableRecord).columns].index("unread_share")
-    conditions = run.records.get(CONDITIONS, TableRecord)
-    rows = tuple((*row[:at], 0.0, *row[at + 1 :]) for row in conditions.rows)
-    results = tuple(
-        replace(conditions, rows=rows) if r.id == CONDITIONS else r for r in run.records.results
-    )
-    every = data.condition_descriptions(Run(run.folder, replace(run.records, results=results)))
-    assert every is not None
-    assert "unread_share" not in {c.key for c in every.columns}
-
-
 def _estimates(subjects: dict[str, list[str]]) -> list[Estimate]:
     return [
         Estimate(
@@ -128,15 +85,6 @@ def _estimated(run: Run, subjects: dict[str, list[str]]) -> Table:
         tables = [t for t in results.results(Run(run.folder, records)) if isinstance(t, Table)]
     [table] = [t for t in tables if t.label == "tbl-estimates"]
     return table
-
-
-def test_what_is_estimated_alike_of_two_stands_side_by_side(run: Run) -> None:
-    names = ["spearman_rho", "kendall_tau", "mean"]
-    table = _estimated(run, {"one": names, "two": names})
-    assert [c.label for c in table.columns] == ["What", "one", "two"]
-    assert len(table.rows) == 3
-    apart = _estimated(run, {"one": names[:1], "two": names[1:]})
-    assert [c.label for c in apart.columns] == ["Of", "What", "Estimate"]
 
 
 def test_what_all_estimates_are_of_stands_in_the_caption(run: Run) -> None:
@@ -163,15 +111,3 @@ def test_a_pair_of_which_nothing_else_says_whose_it_is_stands_under_its_title(ru
     table = results.pair_table(Run(run.folder, replace(run.records, results=found, headlines=())))
     assert table is not None
     assert [row["group"] for row in table.rows] == ["Its own answers, judge x"]
-
-
-def test_what_chance_gives_to_all_rows_alike_stands_in_the_note(run: Run) -> None:
-    alike = _with_columns(
-        run,
-        vote_share=[None, None, None, 0.5, 0.6, 0.7],
-        vote_share_null_q95=[0.21, 0.22, 0.21, 0.21, 0.22, 0.22],
-    )
-    table = data.condition_descriptions(alike)
-    assert table is not None
-    assert not [c.label for c in table.columns if "Kappa (repeats):" in c.label]
-    assert "Kappa (repeats): null 95th percentile below .22 in every condition." in table.note

@@ -280,29 +280,6 @@ def test_marks_go_by_the_adjusted_test_and_never_by_the_interval() -> None:
     assert [line.get_markerfacecolor() == "white" for line in squares] == [False, True, False]
 
 
-def test_a_forest_names_its_lines_and_one_wide_interval_does_not_set_its_axis() -> None:
-    rows = (
-        plots.EffectRow(label="a", estimate=0.4, low=0.3, high=0.5, null_mean=0.0, null_q95=0.1),
-        plots.EffectRow(label="b", estimate=0.6, low=-9.0, high=9.0),
-        plots.EffectRow(label="c", estimate=0.5),
-    )
-    forest = plots.Forest(rows=rows, reference=0.5, bounded=True)
-    for figure in (forest, forest.narrow):
-        ax = figure.render().axes[0]
-        assert {t.get_text() for t in ax.texts} == {"null", "equal"}
-        assert ax.get_legend() is None
-        low, high = ax.get_xlim()
-        assert -1 < low < high < 2
-        assert {line.get_marker() for line in ax.get_lines()} >= {"<", ">"}
-        squares = [line for line in ax.get_lines() if line.get_marker() == "s"]
-        assert [line.get_markerfacecolor() == "white" for line in squares] == [False, False, True]
-        ticks = [t.get_text() for t in ax.get_xticklabels() if -1 < t.get_position()[0] < 1]
-        assert ticks
-        assert not any(t.lstrip("\u2212").startswith("0.") for t in ticks)
-        numbers = [t.get_text() for t in figure.render().axes[1].get_yticklabels()]
-        assert numbers[0].replace("\n", " ") == ".40 [.30, .50]"
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -185,31 +185,6 @@ def test_the_stand_in_refuses_what_quarto_fails_on(
     assert any(words in line for line in found), found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--to", "html", "--output", "x.html", "--self-contained"], "Unknown option"),
-        (["--to", "html", "--output", "sub/x.html"], "cannot specify a relative or absolute path"),
-        (["--to", "html", "--output", "x.html", "-P", "run:1"], "parameters are not used"),
-        (
-            ["--execute-params", "p.yml", "--to", "html", "--output", "x.html"],
-            "parameters are not used",
-        ),
-    ],
-)
-def test_the_stand_in_refuses_calls_that_quarto_refuses(
-    document: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
-) -> None:
-    from tests.reporting import quarto_stand_in
-
-    header = yaml.safe_load((document.parent / "_metadata.yml").read_text()) | {"title": "T"}
-    (document.parent / "x.qmd").write_text(quarto_source("# One {#sec-one}\n", header))
-    monkeypatch.chdir(document.parent)
-    found = quarto_stand_in.problems(["render", "x.qmd", *arguments])
-    assert len(found) == 1
-    assert words in found[0]
-
-
 def test_the_title_is_the_copy_s_own_whatever_stands_beside_it(
     quarto: Path, document: Path, tmp_path: Path
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import json
 import re
 import shutil
@@ -199,18 +198,6 @@ def test_pdf_has_what_was_written(rich: dict[str, Path]) -> None:
     assert "SEEN-IN-HTML" not in text
 
 
-def test_other_formats(rich: dict[str, Path]) -> None:
-    text = rich["md"].read_text()
-    assert "see" not in text or "Figure" in text
-    assert "**Figure\u00a01.** A *figure*." in text
-    pictures = re.findall(r"rich_files/[\w-]+\.svg", text)
-    assert pictures
-    assert (rich["md"].parent / pictures[0]).is_file()
-    assert "raw html" not in text
-    assert rich["docx"].read_bytes()[:2] == b"PK"
-    assert "\\section" in rich["tex"].read_text()
-
-
 def test_same_bytes_again(rich: dict[str, Path], tmp_path: Path) -> None:
     source = rich["html"].parent.parent
     again = render(
@@ -275,20 +262,6 @@ def test_bad_arguments(tmp_path: Path) -> None:
         render(tmp_path / "d.qmd", params={"b": 1}, renderer="builtin")
 
 
-def test_a_text_that_cites_nothing_has_no_list_of_sources(tmp_path: Path) -> None:
-    (tmp_path / "r.bib").write_text("@book{holm1979,author={Holm, S.},title={T},year={1979}}")
-    sources = "# References {.unnumbered}\n\n::: {#refs}\n:::\n\n# After\n\nText.\n"
-    for told, has in (("As @holm1979 says.", True), ("As nobody says.", False)):
-        document = tmp_path / "d.qmd"
-        document.write_text(
-            f"---\ntitle: D\nbibliography: r.bib\n---\n\n# One\n\n{told}\n\n{sources}"
-        )
-        made = render(document, to="html", out_dir=tmp_path / "out", renderer="builtin")
-        page = made["html"].read_text("utf-8")
-        assert ("References" in page) is has
-        assert "After" in page
-
-
 def test_typst_reads_no_file_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     work = tmp_path / "work"
@@ -298,26 +271,6 @@ def test_typst_reads_no_file_outside(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pandoc, "PROGRAM_SECONDS", 0.001)
     with pytest.raises(RenderError, match="took longer"):
         typst.compile_pdf("x", work_dir=work, output=work / "o.pdf", epoch=0)
-
-
-@pytest.mark.pdf
-def test_a_last_page_of_a_few_lines_is_saved(tmp_path: Path) -> None:
-    if shutil.which("pdfinfo") is None:
-        pytest.skip("pdfinfo is not installed (apt-get install poppler-utils)")
-    source = tmp_path / "doc.qmd"
-
-    def pages(lines: int) -> int:
-        source.write_text("---\ntitle: Lines\n---\n\n" + "A line.\n\n" * lines)
-        made = render(source, to=("pdf",), out_dir=tmp_path / "out", renderer="builtin")["pdf"]
-        done = subprocess.run(["pdfinfo", str(made)], capture_output=True, check=True)
-        found = re.search(r"Pages:\s+(\d+)", done.stdout.decode())
-        assert found is not None
-        return int(found.group(1))
-
-    a_page = bisect.bisect(range(30, 60), 1, key=pages) + 29  # lines of one page
-    few = 5 * a_page + 4  # below the fifth page, set as usual
-    assert pages(few) == 5
-    assert pages(few + a_page // 2) == 6
 
 
 @pytest.mark.pdf

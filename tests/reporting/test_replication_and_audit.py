@@ -14,8 +14,8 @@ import pytest
 from judgestats.analysis import supplemented
 from judgestats.analysis.audit import audit
 from judgestats.data import parsed_frame
-from judgestats.reporting import Table, load_run, render_report, show
-from judgestats.reporting.sections import checks, conditions, data
+from judgestats.reporting import load_run, render_report
+from judgestats.reporting.sections import conditions, data
 from judgestats.results import Estimate, Results, Test, read_results, write_results
 from judgestats.results.change_screen import outcome_lines
 from judgestats.runner import record as files
@@ -94,29 +94,6 @@ def test_a_full_report_has_the_null_values_of_verdicts(verdicts: Path) -> None:
     assert {"kappa", "flip_rate", "fleiss_kappa"} <= nulls
     for key in ("kappa", "flip_rate", "fleiss_kappa"):
         assert any(f"{conditions.heading(key)}: null 95th percentile" in text for text in said)
-
-
-def test_lost_verdicts_without_another_policy_are_not_called_parsed(verdicts: Path) -> None:
-    run = load_run(verdicts)
-    assert isinstance(checks.missing_policies(run), Table)
-    records = tuple(r for r in run.records.results if not r.id.startswith("policies."))
-    without = replace(run, records=replace(run.records, results=records))
-    assert str(show(checks.missing_policies(without))).strip() == ""
-
-
-def test_coefficients_of_verdicts(verdicts: Path) -> None:
-    run = load_run(verdicts)
-    cells = {
-        column.label: str(row[column.key])
-        for table in data.descriptives(run)
-        for column in table.columns
-        for row in table.rows
-        if str(row["what"]).startswith("steady") and column.key in row
-    }
-    [steady] = [row for row in run.compared if row["judge"] == "steady"]
-    for key in ("vote_share", "fleiss_kappa", "alignment"):
-        shown = cells[conditions.COEFFICIENTS[key]].partition(" ")[0]
-        assert float(shown) == pytest.approx(steady[key], abs=0.006)
 
 
 def test_replication(run_folder: Path, tmp_path: Path) -> None:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from judgestats.errors import InputError, RenderError
+from judgestats.errors import RenderError
 from judgestats.reporting import (
-    Markdown,
     Run,
     document_path,
-    load_run,
     render_report,
-    section,
     show,
 )
 from judgestats.reporting.sections import (
@@ -149,41 +145,7 @@ def test_markdown_and_latex_hold_no_active_text(report: dict[str, Path]) -> None
 # -- bytes, fonts, pictures ------------------------------------------------------------------------
 
 
-@pytest.mark.pdf
-def test_fonts_are_embedded(report: dict[str, Path]) -> None:
-    if shutil.which("pdffonts") is None:
-        pytest.skip("pdffonts is not installed (apt-get install poppler-utils)")
-    done = subprocess.run(["pdffonts", str(report["pdf"])], capture_output=True, check=True)
-    lines = done.stdout.decode().splitlines()[2:]
-    assert lines
-    for line in lines:
-        emb, sub = line.split()[-5:-3]
-        assert (emb, sub) == ("yes", "yes"), line
-
-
 # -- runs and documents --------------------------------------------------------------------------
-
-
-def test_a_section_without_content_has_no_heading(run_folder: Path) -> None:
-    assert section("# Nothing", None, Markdown(""), []).text == ""
-    assert section("# Something", "text", intro="first").text == "# Something\n\nfirst\n\ntext"
-    told = str(closing.methods(load_run(run_folder)))
-    assert "@shrout1979" in told
-    assert "@schuirmann1987" in told
-    assert "@gradescore2024" not in told
-
-
-def test_runs_that_are_none(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"no results\.json"):
-        load_run(tmp_path / "empty")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "results.json").write_text("[1]")
-    with pytest.raises(InputError, match="not written by judgestats"):
-        load_run(tmp_path / "other")
-    (tmp_path / "other" / "results.json").write_text("{")
-    with pytest.raises(InputError, match="cut short"):
-        load_run(tmp_path / "other")
 
 
 def test_documents(tmp_path: Path, run_folder: Path) -> None:
@@ -223,13 +185,3 @@ def test_sections_of_a_run_without_anything() -> None:
     ]  # fmt: skip
     assert str(show(*parts))
     assert figures.scores(run) is None
-
-
-def test_the_text_refers_to_every_table_and_figure_of_the_body(report: dict[str, Path]) -> None:
-    page = report["html"].read_text(encoding="utf-8")
-    body = page[: page.index('id="sec-prompts"')]
-    body = body[body.index('id="sec-design"') :]  # the summary and the list of contents come before
-    floats = set(re.findall(r'<figure id="((?:tbl|fig)-[^"]+)"', body))
-    cited = set(re.findall(r'href="#((?:tbl|fig)-[^"]+)"', page))
-    assert len(floats) > 10
-    assert floats - cited == set()

@@ -7,8 +7,6 @@ import io
 import math
 import os
 import re
-import shutil
-import subprocess
 import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,11 +23,9 @@ from judgestats.errors import InputError
 from judgestats.reporting import (
     Column,
     OutputFolder,
-    Run,
     Table,
     disagreements,
     pandoc,
-    results_tables,
     use_output,
 )
 from judgestats.reporting import numbers as formats
@@ -38,25 +34,6 @@ from judgestats.reporting import pandoc as typst
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
 EVIL = '<script>x</script>|"; #panic("no") \\input{x} ```{=html} {{< x >}} @fig-a =cmd()'
-
-
-@pytest.mark.pdf
-def test_no_heading_of_rows_is_left_behind_at_the_foot_of_a_page(tmp_path: Path) -> None:
-    if shutil.which("pdftotext") is None:
-        pytest.skip("pdftotext is not installed (apt-get install poppler-utils)")
-    rows = tuple({"of": f"group {i // 3}", "a": f"row {i}"} for i in range(60))
-    table = Table(columns=(Column(key="a", label="A"),), rows=rows, group="of", label="tbl-x")
-    pages = "#pagebreak()".join(
-        f'#set page(paper: "a5")\n#v({down}pt)\n{table.to_typst()}\n' for down in range(0, 64, 8)
-    )
-    typst.compile_pdf(pages, work_dir=tmp_path, output=tmp_path / "t.pdf", epoch=0)
-    done = subprocess.run(
-        ["pdftotext", "-layout", str(tmp_path / "t.pdf"), "-"], capture_output=True, check=True
-    )
-    pages_made = done.stdout.decode().split("\f")[:-1]
-    ends = [page.strip().splitlines()[-1].strip() for page in pages_made]
-    assert len(ends) > 16
-    assert not [end for end in ends if end.startswith("group")]
 
 
 def sample() -> Table:
@@ -100,14 +77,6 @@ def sample() -> Table:
 )
 def test_numbers(shown: str, wanted: str) -> None:
     assert shown == wanted
-
-
-def test_decimals_stand_in_line() -> None:
-    texts = formats.align_decimals(["1.5", "−10.25", "3", "–", "< .001"])
-    widths = [len(t) - t.index(".") if "." in t else None for t in texts[:2]]
-    assert widths == [3, 3]
-    assert texts[2] == "3\u2008\u2007\u2007"
-    assert texts[4] == "< .001"
 
 
 def test_html_is_only_a_table() -> None:
@@ -196,14 +165,6 @@ def test_any_text_keeps_rows_and_columns(rows: list[list[str]]) -> None:
     assert len(table.to_markdown().split("\n")) == len(rows) + 2
 
 
-def test_long_words_may_break_in_html_and_keep_their_text() -> None:
-    word = "x<" * 40
-    cell = Table(columns=(Column(key="a"),), rows=({"a": f"{word} short\nline"},)).to_html()
-    assert cell.count("<wbr>") == 6
-    assert "&lt;".join(["x"] * 3) in cell.replace("<wbr>", "")
-    assert "short<br>line" in cell
-
-
 def test_a_wide_table_keeps_its_numbers_whole_and_two_columns_are_never_unfolded() -> None:
     names = [f"measure {k}" for k in range(7)]
     row = {"name": "coding-off-by-one/author-d", **dict.fromkeys(names, ".72 [.60, .81]")}
@@ -226,21 +187,6 @@ def test_a_wide_table_keeps_its_numbers_whole_and_two_columns_are_never_unfolded
 
 def test_without_the_builtin_renderer_there_is_no_fallback() -> None:
     assert "js-fallback" not in sample().to_quarto()
-
-
-def test_a_printed_table_with_a_column_named_statistic_is_no_test() -> None:
-    from judgestats.analysis import NamedResult, records_of
-    from judgestats.results import Results
-    from judgestats.stats import friedman_test
-    from judgestats.studies.paper_tables import head_to_tail_table
-
-    place = NamedResult("x", "X", "primary", None)
-    (printed,) = records_of(head_to_tail_table(), NamedResult("y", "Y", "primary", None))
-    test, *parts = records_of(friedman_test(np.random.default_rng(0).normal(size=(9, 3))), place)
-    found = Results(experiment="", question="", results=(printed, test, *parts))
-    run = Run(Path(), found)
-    shown = results_tables(run, [printed, test], label="x", caption="Both")
-    assert [table.label for table in shown] == ["tbl-x-tests", "tbl-x-rows"]
 
 
 def test_disagreements_of_verdicts_in_words_are_shown_in_words(tmp_path) -> None:

@@ -74,19 +74,3 @@ def test_series_and_outcomes_differ_for_colour_blind_readers(seen: str) -> None:
     for theme in (tokens.LIGHT, tokens.DARK):
         good, bad = (lab(SEEN[seen] @ linear(theme[name])) for name in ("good", "bad"))
         assert difference(good, bad) >= 40
-
-
-@pytest.mark.parametrize("theme", [tokens.LIGHT, tokens.DARK])
-def test_texts_stand_out_from_the_paper(theme: dict[str, str]) -> None:
-    light = {n: float(linear(c) @ TO_XYZ[1]) + 0.05 for n, c in theme.items() if n != "fails"}
-    for name in ("ink", "quiet", "good", "bad"):
-        pair = sorted((light[name], light["paper"]))
-        assert pair[1] / pair[0] >= 4.5, name
-
-
-def test_pages_and_pdf_take_the_same_tokens() -> None:
-    css, typst = tokens.css_tokens(), tokens.typst_tokens()
-    for name, colour in tokens.LIGHT.items():
-        assert f"--{name}:{colour}" in css.partition("@media")[0]
-        assert f"--{name}:{tokens.DARK[name]}" in css.partition("@media")[2]
-        assert f'#let js-{name} = rgb("{colour}")' in typst

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judgestats.cli import main
-from judgestats.reporting import Run, checklist, load_run, methods_text
+from judgestats.reporting import Run, load_run, methods_text
 from judgestats.reporting.sections import closing
 from judgestats.results import ResultSet
 from judgestats.results import Test as TestRecord
@@ -104,17 +104,6 @@ def test_the_source_of_a_verdict_s_reliability_is_named_where_it_was_estimated()
     assert "[@fleiss1979]" in closing.methods(runs["omega"]).text
     assert "fleiss1979" not in closing.methods(runs["crowd"]).text
     assert "[@cochran1950]" in closing.methods(runs["crowd"]).text
-
-
-def test_the_checklist_tells_what_is_missing(folder):
-    entries = {e.what: e for e in checklist(load_run(folder))}
-    assert entries["The prompts, whole"].reported
-    assert "icc_1_1" in entries["Reliability with its uncertainty"].where
-    assert not entries["Agreement with human labels, and who gave them"].reported
-    assert not entries["Where it was served, and which build"].reported, "simulated"
-    whole = entries["Dependence between items of one question"].where
-    assert whole == load_run(folder).plan["blocks"]
-    assert re.match(r"\d × ", entries["What the results mean for use"].where)
 
 
 @pytest.mark.parametrize("kind", ["md", "tex", "docx"])

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from judgestats.results import (
-    About,
     Comparison,
     Condition,
     Estimate,
-    Headline,
     Interval,
     Results,
     Row,
     Statistic,
-    brief_of,
-    claim_sentence,
-    distinguishable,
-    format_record,
 )
 
 
@@ -67,35 +59,6 @@ def results_of(n: int) -> Results:
             ),
         ),
     )
-
-
-def test_every_cell_is_a_record_to_its_digits() -> None:
-    found = results_of(3)
-    brief = brief_of(found)
-    for line in brief.lines:
-        for cell in line.cells:
-            assert (cell.number, cell.bounds) == format_record(found.get(cell.record, Estimate))
-    assert brief.shared == "T=1"  # what all have in common is said once
-
-
-def test_rows_that_are_called_alike_are_told_apart_by_their_coefficients() -> None:
-    rows = [
-        Row(key=key, ask="agrees", short="people", estimand=estimand, cells={})
-        for key, estimand in (("people", "pearson_with_human"), ("accuracy", "accuracy"))
-    ]
-    assert [row.short for row in distinguishable(rows)] == ["Pearson's r", "accuracy"]
-    assert [row.short for row in distinguishable(rows[:1])] == ["people"]
-
-
-def test_a_condition_has_one_name() -> None:
-    found = results_of(2)
-    headline = Headline(
-        id="h", hypothesis="x", claim="open", about=About(stratum="judge-1, T=1"),
-        estimand="sem", rests_on=("sem.judge-1, T=1",), says="no change",
-    )  # fmt: skip
-    brief = brief_of(replace(found, headlines=(headline,)))
-    assert [c.name for c in brief.columns] == ["judge-0", "judge-1"]
-    assert claim_sentence(headline, replace(found, headlines=(headline,))) == "No change."
 
 
 def pair(a: str, value: float, p: float, adjusted: float) -> Comparison:

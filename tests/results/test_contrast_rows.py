@@ -1,8 +1,5 @@
 """The first screen shows the rows of the declared contrast, the baseline first."""
 
-import pytest
-
-from judgestats.cli import main
 from judgestats.data import Condition, Contrast
 from judgestats.results import Cell, Summary, SummaryRow, plain_text
 from judgestats.results.numbers import Column
@@ -69,35 +66,3 @@ def test_pairs_without_room_stand_in_one_row_each() -> None:
     assert [row.split(",")[0].strip() for row in rows[1:]] == list("abcde")
     assert ".00 → .10" in rows[1]
     assert ".81 → .91" in rows[5]
-
-
-def test_alignment_shows_its_methods_at_one_temperature(
-    workplace: object, capsys: pytest.CaptureFixture[str]
-) -> None:
-    few = ["--pairs", "12", "--repeats", "2", "--resamples", "99", "--report", "none"]
-    assert main(["run", "alignment", *few, "--crosscheck", "no"]) == 0
-    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("T=")]
-    assert [row.split("  ")[0] for row in rows] == [
-        f"T=0.5, {method}"
-        for method in (
-            "pointwise", "pointwise-before", "pointwise-after", "pointwise-guideline", "pairwise",
-            "pairwise-before",
-        )
-    ]  # fmt: skip
-
-
-def test_temperature_shows_the_lowest_above_zero_and_the_highest(
-    workplace: object, capsys: pytest.CaptureFixture[str]
-) -> None:
-    few = ["--judges", "sim-typical,sim-coarse", "--temperatures", "0,0.3,0.6,1", "--limit", "6"]
-    more = ["--repeats", "4", "--resamples", "99", "--report", "none", "--crosscheck", "no"]
-    assert main(["run", "temperature", *few, *more]) == 0
-    printed = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
-    [head] = [row for row in printed if "GMD ratio to T=0.3" in row]
-    rows = [row for row in printed[printed.index(head) + 1 :] if ", T=" in row[0]][:4]
-    assert [row[0] for row in rows] == [
-        f"{judge}, T={t}" for judge in ("sim-typical", "sim-coarse") for t in ("0.3", "1")
-    ]
-    ratios = [next(filter(None, row[1:])).strip() for row in rows]
-    assert ratios[::2] == ["-", "-"]
-    assert all(float(number.split()[0]) > 1 for number in ratios[1::2])

@@ -1,6 +1,5 @@
 """Studies C and D, whose printed tables are all that is public: examined, planted and damaged."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,16 +24,6 @@ def test_grade_scores_as_printed(tmp_path):
     assert "at most 768 to 133 rows" in found["repeats"].because
 
 
-def test_an_option_that_always_helps_and_possible_cells_stand(tmp_path):
-    frame = read_printed(GRADES)
-    value = frame["judge"].map({j: i / 100 for i, j in enumerate(frame["judge"].unique())})
-    value += 0.1 * frame["random_option"] + 0.3 * frame["judge"].str.contains("opus")
-    value += 0.1 * frame["prompt"].isin([1, 2]) + 0.2 + 0.03 * frame["metric"].ne("grade_score")
-    value += np.random.default_rng(0).uniform(0, 0.02, len(frame))  # nothing is exactly alike
-    found = claims(tmp_path, "grade_score", GRADES, frame.assign(value=value))
-    assert {found[c].verdict for c in ("option", "prompts", "best", "bound")} == {"stands"}
-
-
 def test_crowd_tables_as_printed(tmp_path):
     found = claims(tmp_path, "crowd_comparative", CROWD, read_printed(CROWD))
     assert "GPT-4o +6.6" in found["gain"].reproduced
@@ -44,18 +33,6 @@ def test_crowd_tables_as_printed(tmp_path):
     assert "82.7 printed, 82.5 computed" in found["averages"].because
     assert found["rejection"].reproduced.startswith("crowd above vanilla in 11 of 12 cells")
     assert found["points"].verdict == "not examined"
-
-
-def test_a_crowd_that_helps_alike_on_every_set_stands(tmp_path):
-    frame = read_printed(CROWD)
-    told = frame["method"].str.contains("CCE@16|Outcome-Removal Crit", regex=True)
-    base = frame["set"].map({s: 60.0 + 2 * i for i, s in enumerate(frame["set"].unique())})
-    small = np.random.default_rng(0).uniform(0, 0.5, len(frame))
-    found = claims(
-        tmp_path, "crowd_comparative", CROWD, frame.assign(value=base + 9.0 * told + small)
-    )
-    assert found["gain"].verdict == found["price"].verdict == "stands"
-    assert found["selection"].verdict == "stands in part"  # removal and criticism apart do nothing
 
 
 @pytest.mark.parametrize(
