@@ -20,6 +20,7 @@ from judgestats.cli import main
 from judgestats.commands import LabelFile, export_labels, read_table, write_table
 from judgestats.data.readers.labels import labelled_ids
 from judgestats.errors import InputError
+from judgestats.files import changed_state
 from judgestats.reporting.explorer import Answer, label_server
 
 HOSTILE = "</pre><script>document.title='owned'</script><img src=x onerror=alert(1)>"
