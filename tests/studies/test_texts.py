@@ -45,7 +45,6 @@ def test_an_archive_is_read_as_the_folder_is(tmp_path: Path) -> None:
     ("tree", "study", "method", "item"),
     [
         ("no_core", "llmasjudge", "pointwise/none/none", "s1"),
-        ("computed", "llmasjudge", "pointwise/none/before", "s1"),
         ("renamed", "gradelab", "prompt_1/rotation_1", "o1"),
         ("notebook", "cce", "crowd/mtbench", "c1"),
     ],
@@ -58,6 +57,13 @@ def test_what_cannot_be_read_is_refused_by_file_and_name(
     with pytest.raises(InputError) as raised:
         read_study(study, HERE / "broken" / tree / study).request(method, ITEMS[item])
     assert message in str(raised.value)
+
+
+def test_a_prompt_that_is_computed_is_refused(tmp_path: Path) -> None:
+    whole = (HERE / "llmasjudge" / "core.py").read_text("utf-8")
+    (tmp_path / "core.py").write_text(whole.replace('f"""[Role]', 'open("x").read() + f"""[Role]'))
+    with pytest.raises(InputError, match=r"core\.py: prompt is computed by open\(\)"):
+        read_study("llmasjudge", tmp_path).request("pointwise/none/before", ITEMS["s1"])
 
 
 def test_nothing_that_is_read_is_executed(tmp_path: Path) -> None:
