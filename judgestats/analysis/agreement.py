@@ -436,7 +436,7 @@ def _slot_accuracies(own: pd.DataFrame, level: float) -> Iterator[tuple[str, str
         return
     first = decided["order"].str[0]
     second = decided["choice"].ne(first).astype(float)
-    chosen = second.where(decided["choice"].isin(["a", "b"])).to_numpy(float)
+    chosen = np.asarray(second.where(decided["choice"].isin(["a", "b"])), np.float64)
     gold = np.asarray(decided["label"] != first, np.int64)
     test = _accuracy_by_slot(decided, chosen, gold, 2, level, {"n_permutations": 999, "seed": 0})
     yield "people.slots", "Accuracy by the position of the correct response", test

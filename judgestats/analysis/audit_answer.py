@@ -140,9 +140,9 @@ def _source_phrase(identity: str, result: Result, claim: Claim) -> str:
     if _kind(identity) != _SOURCES:
         return ""
     judge = identity.removeprefix(f"{_SOURCES}.")
-    sources = result.details.get("sources", ()) if isinstance(result, TestResult) else ()
-    if len(sources) < 2 or not isinstance(result, TestResult):
+    if not isinstance(result, TestResult) or len(result.details.get("sources", ())) < 2:
         return f" ({judge})"
+    sources = result.details["sources"]
     k = farthest_source(result)
     one, other = str(sources[0]), str(sources[k + 1])
     favoured = other if result.effects[k].estimate > 0 else one

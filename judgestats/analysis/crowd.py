@@ -135,7 +135,7 @@ def strategy_verdicts(pipelines: pd.DataFrame, gold: Mapping[str, str]) -> list[
     choices = pipelines["choice"].to_numpy(object)
     truth = pipelines["item_id"].map(dict(gold)).to_numpy(object)
     right = np.where(choices == "", np.nan, (choices == truth).astype(float))
-    words = pipelines["explanation"].astype(str).str.split().str.len()
+    words = pipelines["explanation"].astype(str).map(lambda text: len(text.split()))
     pipelines = pipelines.assign(right=right, words=words.astype(float).where(choices != ""))
     several = pipelines.groupby("judge")["temperature"].nunique(dropna=False).max() > 1
     by_judge = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -220,14 +220,14 @@ def apply_copy_policy(frame: pd.DataFrame, copies: Copies) -> pd.DataFrame:
     DataFrame
     """
     out = frame
-    linked: dict[str, float] = {}
+    linked: dict[Hashable, float] = {}
     if copies.policy == "drop":
         gone = {item for group in copies.groups for item in group[1:]}
         out = frame[~frame["item_id"].isin(gone)].reset_index(drop=True)
     elif copies.policy == "cluster" and copies.groups:
         out = frame.assign(cluster=_clusters(frame, copies.groups))
         linked = {LINKED: sum(map(len, copies.groups)) / frame["item_id"].nunique()}
-    out.attrs.update({**frame.attrs, **linked})
+    out.attrs.update(frame.attrs | linked)
     return out
 
 

@@ -341,8 +341,8 @@ class Collector(Collection):
             for source, count in sources
             for _ in range(count)
         ]
-        stop = asyncio.create_task(self.halt.called.wait())
-        finished = asyncio.gather(*workers, return_exceptions=True)
+        stop: asyncio.Future[Any] = asyncio.create_task(self.halt.called.wait())
+        finished: asyncio.Future[Any] = asyncio.gather(*workers, return_exceptions=True)
         try:
             await asyncio.wait({finished, stop}, return_when=asyncio.FIRST_COMPLETED)
             if not finished.done():

@@ -130,7 +130,9 @@ def encode_verdicts(
     if categories is None:
         order = sorted(kept, key=lambda v: (_is_text(v), v))
         # A whole number prints as 1, not as 1.0.
-        named = tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in order)
+        named: tuple[Any, ...] = tuple(
+            int(v) if isinstance(v, float) and v.is_integer() else v for v in order
+        )
     else:
         named = tuple(c.item() if isinstance(c, np.generic) else c for c in categories)
         order = list(named)

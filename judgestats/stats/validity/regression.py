@@ -234,8 +234,8 @@ def ppi_mean(
             influence[~lab] += lam * (rest - rest.mean()) / big
         se = math.sqrt(inputs.cluster_variance(influence, items.codes))
         df = _cluster_df(items)
-    how = f"lambda = {lam:.4g}"
-    return _estimate(items, estimator, how, (value, se, df), level, **{"lambda": lam})
+    how, details = f"lambda = {lam:.4g}", {"lambda": lam}
+    return _estimate(items, estimator, how, (value, se, df), level, of="", **details)
 
 
 def stratified_mean(
