@@ -174,7 +174,7 @@ def _p_of(result: Result) -> tuple[float, float]:
     least = min(
         (r for r in rows if not math.isnan(r.p_adjusted)), key=lambda r: r.p_adjusted, default=None
     )
-    return (least.p_adjusted, least.p_adjusted * least.p_bound) if least else (math.nan,) * 2
+    return (least.p_adjusted, least.p_adjusted * least.p_bound) if least else (math.nan, math.nan)
 
 
 _Z = 1.959964
