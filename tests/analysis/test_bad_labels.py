@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.errors import InputError
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -42,21 +41,3 @@ def test_a_judge_that_knows_nothing_is_said_to():
 def test_a_labelled_part_unlike_the_rest_is_told():
     found, _ = audited(labels()[JUDGE[:100]])
     assert "unrepresentative" in codes(found["people.corrected"])
-
-
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        (labels().assign(label=" "), "holds 100 items and no label yet. Fill in the column label"),
-        (labels(annotator="ann").assign(label=np.nan), "holds 100 items and no label yet"),
-        (labels().assign(label="")[:0], "has no rows. Add one row per labelled item"),
-        (
-            labels().drop(columns="label").assign(annotator1="", annotator2=None),
-            "no label yet. Fill in the column annotator1, annotator2",
-        ),
-    ],
-    ids=["blank", "named", "header", "wide"],
-)
-def test_labels_that_nobody_gave_are_refused(table, told):
-    with pytest.raises(InputError, match=told):
-        audited(table)

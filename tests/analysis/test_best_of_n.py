@@ -66,18 +66,6 @@ def found():
     return analysed(*frames)
 
 
-def test_accuracy_of_answers_by_author_and_benchmark(found):
-    assert found["right.answers.author.m0"].estimate == 1
-    assert found["right.answers.author.m4"].estimate == 0
-    assert found["right.answers.author.m2"].estimate == 0.5
-    assert found["right.answers.benchmark.X"].estimate == pytest.approx(0.8)
-    assert found["right.answers.all"].estimate == pytest.approx(0.5)
-    table = found.conditions.set_index("condition")
-    assert table.loc["two, T=1", "answers_right in Y"] == pytest.approx(0.2)
-    assert table.loc["two, T=1", "chosen_right_by_chance"] == pytest.approx(0.5)
-    assert found["right.target.two, T=1"].details["random_choice"] == pytest.approx(0.5)
-
-
 def test_more_accurate_answers_judged_less_reliably_are_found_and_chance_is_not(found):
     test = found["accuracy.one, T=0.5"]
     assert test.p_value < 0.001

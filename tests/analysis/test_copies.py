@@ -41,22 +41,6 @@ def test_copied_replies_count_once_as_clusters_and_are_named():
     assert results[0].estimate == pytest.approx(results[1].estimate)
 
 
-def test_a_stream_joins_drops_or_refuses_copies(tmp_path, capsys):
-    path = tmp_path / "judged.parquet"
-    rows().to_parquet(path, index=False)
-    words = ["analyze", str(path), "--stream", "--track", "none", "--report", "none",
-             "--resamples", "99", "--scale", "1-10"]  # fmt: skip
-    assert main([*words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    codes = {note["code"] for note in document["results"]["limitations"]}
-    assert "duplicate_items" in codes
-    assert main([*words, "--duplicates", "refuse"]) == 2
-    assert "--duplicates cluster" in capsys.readouterr().err
-    assert main([*words, "--duplicates", "drop", "--json"]) == 0
-    dropped = json.loads(capsys.readouterr().out)["reading"]["counts"]
-    assert dropped["items"] < document["reading"]["counts"]["items"]
-
-
 def test_a_run_joins_items_of_the_same_text_and_refuses_them_before_it_asks(
     tmp_path, monkeypatch, capsys
 ):

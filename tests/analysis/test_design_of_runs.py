@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from judgestats import audit, check, read_judgments, score_array
 from judgestats.cli import main
-from judgestats.results import plain_text
-from judgestats.results.verdict_screen import verdict_screen
 from judgestats.stats import leniency, run_component
 
 
@@ -52,30 +48,6 @@ def test_a_strict_limit_without_a_scale_cannot_be_told(tmp_path, capsys):
     assert main(["check", str(path), "--require", "sem=2", "--tail", "strict"]) == 3
     assert "--scale 1-10" in capsys.readouterr().out
     assert main(["check", str(path), "--require", "sem=2"]) == 0
-
-
-def test_where_one_score_dominates_the_flip_rate_replaces_the_icc():
-    rng = np.random.default_rng(3)
-    rows = [{"judge": "a", "item": f"i{i}", "repeat": r, "score": 10.0 if rng.random() < 0.9 else 9}
-            for i in range(40) for r in range(5)]  # fmt: skip
-    by_id, results = records(read_judgments(rows, scale=(1, 10)))
-    icc, flips = by_id["reliability.icc1.a"], by_id["reliability.flip_rate.a"]
-    x = np.array([row["score"] for row in rows]).reshape(40, 5)
-    pairs = (x[:, :, None] != x[:, None, :]).sum(axis=(1, 2)) / 20
-    assert flips.estimate == pytest.approx(pairs.mean(), rel=1e-12)
-    assert flips.interval.low < flips.estimate < flips.interval.high
-    assert icc.interval is None
-    ends = f"{100 * flips.interval.low:.0f}, {100 * flips.interval.high:.0f}"
-    said = f"flip rate {100 * flips.estimate:.0f}% [{ends}] and far share"
-    assert f"an ICC interval does not cover; see {said}" in icc.details["refused"]
-    assert math.isnan(by_id["repeats.needed.a"].estimate)
-    [verdict] = results.verdicts
-    assert verdict.outcome == "CANNOT_TELL"
-    assert icc.details["refused"] in verdict.sentence
-    assert any(row.key == "flips" for row in results.rows)
-    screen = plain_text(verdict_screen(results))
-    assert screen.index("Flip rate  ") < screen.index("Mean score")
-    assert "Far share  " in screen
 
 
 def test_missing_replies_move_no_run_of_a_leniency():

@@ -13,26 +13,17 @@ from judgestats.analysis.drift import drift
 from judgestats.cli import main
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.results import change_outcome, change_sentences, plain_text, read_results
-from judgestats.results.change_screen import change_screen
+from judgestats.results import change_outcome, change_sentences
 
 
 def run(*, seed, bump=0.0, spread=1.0, judge="J", items=40, replications=6):
     rng = np.random.default_rng(seed)
     quality = np.linspace(2, 8, items)
     rows = [
-        {
-            "judge": judge,
-            "temperature": 1.0,
-            "item_id": f"i{i}",
-            "cluster": f"i{i}",
-            "replicate": r,
-            "score": quality[i] + bump + spread * rng.normal(),
-            "status": "ok",
-        }
-        for i in range(items)
-        for r in range(replications)
-    ]
+        {"judge": judge, "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+         "replicate": r, "score": quality[i] + bump + spread * rng.normal(), "status": "ok"}
+        for i in range(items) for r in range(replications)
+    ]  # fmt: skip
     return parsed_frame(pd.DataFrame(rows))
 
 
@@ -111,33 +102,8 @@ def test_another_version_is_named_and_the_same_items_are_needed():
         drift(run(seed=1), other)
 
 
-def test_a_simulated_judge_on_one_side_is_named_on_every_page(workplace):
-    for name, simulated in (("real", False), ("sim", True)):
-        data = workplace / name / "data"
-        data.mkdir(parents=True)
-        judge = "sim-typical" if simulated else "J"
-        run(seed=1, items=8, judge=judge).to_parquet(data / "judgments.parquet", index=False)
-        judges = [{"name": judge, "model": judge, "simulated": simulated, "prompt_sha": ["x"]}]
-        facts = {"simulated": simulated, "judges": judges}
-        (workplace / name / "results.json").write_text(json.dumps({"facts": facts}))
-    words = ["drift", "real", "sim", "--pair", "J, T=1 -> sim-typical, T=1", "--resamples", "99"]
-    assert main([*words, "--out", "moved"]) == 0
-    found = read_results(workplace / "moved" / "results.json")
-    assert found.simulated_judges == ["sim-typical"]
-    assert not found.all_simulated
-    assert main(["report", "moved", "--to", "md", "--out", "page"]) == 0
-    assert "SIMULATED: sim-typical" in (workplace / "page" / "report.md").read_text("utf-8")
-    assert main(["drift", "real", "real", "--resamples", "99", "--out", "same.json"]) == 0
-    assert "simulated" not in read_results(workplace / "same.json").facts
-
-
 def test_the_command(workplace, capsys):
-    frames = {
-        "a": run(seed=1, items=8),
-        "b": run(seed=2, items=8, bump=1.0),
-        "once": choices(seed=1, items=8, replications=1),
-        "again": choices(seed=2, items=8, replications=1),
-    }
+    frames = {"a": run(seed=1, items=8), "b": run(seed=2, items=8, bump=1.0)}
     folders = {}
     for name, frame in frames.items():
         data = workplace / name / "data"
@@ -154,10 +120,6 @@ def test_the_command(workplace, capsys):
     assert main([*words, "--fail-if-changed"]) == 1
     assert main(["drift", folders["a"], folders["a"], "--fail-if-changed"]) == 0
     capsys.readouterr()
-    once = ["drift", folders["once"], folders["again"]]
-    assert main(once) == 0
-    assert main([*once, "--fail-if-changed"]) == 0
-    assert main([*once, "--fail-unless-same"]) == 3
     assert main([*words, "--fail-unless-same"]) == 1
     assert main(["drift", folders["a"], folders["a"], "--fail-unless-same"]) == 0
     assert main([*words, "--target", "these-items", "--margin", "9", "--all"]) == 0
@@ -230,18 +192,6 @@ def test_labels_tell_first_whether_the_judge_came_nearer_to_people(kind):
     assert not any(r.id.startswith("anchored.") for r in bare.results)
 
 
-def test_items_of_one_run_alone_are_told_on_the_first_screen():
-    later = run(seed=2)
-    later["item_id"] = later["item_id"].where(later["item_id"] < "i3", "other " + later["item_id"])
-    found = drift(run(seed=1), later, n_resamples=19).records({"kind": "drift", "title": "drift"})
-    screen = plain_text(change_screen({"": found}))
-    assert "items left out" in screen
-    kept = later["item_id"].str.startswith("i").sum() // 6
-    assert f"{40 - kept} of the 40 items of the first run" in " ".join(
-        n.message for n in found.limitations
-    )
-
-
 def verdicts(*, seed, moved=0.0, items=80, replications=3):
     """Pass or fail of items of all difficulties."""
     rng = np.random.default_rng(seed)
@@ -269,12 +219,6 @@ def test_a_change_within_what_runs_differ_by_holds_in_these_runs():
         beyond = drift(*pair, n_resamples=19)
         assert claims(beyond)["shift"] == "differs"
         assert "in these runs" not in change_sentences(beyond.records())[0]
-
-
-def test_the_names_of_two_runs_stay_on_one_line():
-    found = drift(run(seed=1), run(seed=2, judge="K"), n_resamples=99)
-    assert {h.about.stratum for h in found.headlines} == {"J, T=1\u00a0->\u00a0K, T=1"}
-    assert "shift.J, T=1 -> K, T=1" in found.records()
 
 
 @pytest.mark.parametrize("made", [run, choices])
@@ -335,7 +279,6 @@ def tables(folder, unclear):
     ("files", "flags"),
     [
         (("plain", "other"), {"--second-options"}),
-        (("other", "plain"), {"--first-options"}),
         (("twice", "twice"), {"--factor", "--item", "--map"}),
     ],
 )
@@ -349,9 +292,8 @@ def test_a_question_about_two_files_is_answered_for_each(files, flags, workplace
         if "judgestats drift" in line
     ]
     assert {c[4] for c in commands} == flags
-    for command in commands:
-        assert main([*command[1:], "--resamples", "19"]) == 0
-        capsys.readouterr()
+    assert main([*commands[0][1:], "--resamples", "19"]) == 0
+    capsys.readouterr()
     assert main(["drift", *names, "--json"]) == 2
     options = json.loads(capsys.readouterr().out)["reading"]["options"]
     assert [o["command"] for o in options] == commands

@@ -84,25 +84,3 @@ def test_noise_in_the_labels_favours_no_source():
     assert told.claim == "differs"
     assert "favours new" in told.says
     assert told.size.endswith("/dif_log_odds")
-
-
-def test_a_shorter_scale_is_claimed_by_the_loss_of_information_alone():
-    rng = np.random.default_rng(3)
-
-    def shorter(levels, noise):
-        true = rng.choice(levels, size=120)
-        rows = [
-            {"judge": "j", "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
-             "replicate": r, "score": score + rng.choice(noise), "status": "ok"}
-            for i, score in enumerate(true) for r in range(4)
-        ]  # fmt: skip
-        found = audit(parsed_frame(pd.DataFrame(rows)), n_resamples=19)
-        told = [str(t) for t in found.limitations if "-level scale would do" in str(t)]
-        return found["instrument.recoding_loss.j, T=1"], told
-
-    loss, told = shorter([1.0, 3.0, 5.0, 7.0, 9.0], [0.0, 1.0])
-    assert loss.interval.high <= 0.05
-    assert told[0].startswith("j, T=1: A 5-level scale would do")
-    loss, told = shorter([1.0, 4.0, 5.0, 8.0], [-1.0, 0.0, 1.0, 2.0])
-    assert loss.interval.high > 0.05
-    assert not told

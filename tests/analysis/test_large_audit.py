@@ -26,20 +26,13 @@ def _scores(*, clustered: bool, unread: float = 0.04, n: int = 48) -> pd.DataFra
             for r in range(5):
                 score = float(np.clip(round(worth + rng.normal(0, 0.4 + temperature)), 1, 10))
                 lost = rng.random() < unread
-                rows.append(
-                    {
-                        "item_id": f"i{i}",
-                        "cluster": f"q{i // 3}" if clustered else f"i{i}",
-                        "judge": judge,
-                        "temperature": temperature,
-                        "replicate": r,
-                        "score": np.nan if lost else score,
-                        "status": "refused" if lost else "ok",
-                        "cost_usd": 0.001,
-                        "tokens_in": float(rng.integers(50, 90)),
-                        "tokens_out": float(rng.integers(5, 50)),
-                    }
-                )
+                rows.append({
+                    "item_id": f"i{i}", "cluster": f"q{i // 3}" if clustered else f"i{i}",
+                    "judge": judge, "temperature": temperature, "replicate": r,
+                    "score": np.nan if lost else score, "status": "refused" if lost else "ok",
+                    "cost_usd": 0.001, "tokens_in": float(rng.integers(50, 90)),
+                    "tokens_out": float(rng.integers(5, 50)),
+                })  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -60,17 +53,10 @@ def _verdicts() -> pd.DataFrame:
             for order in ("ab", "ba"):
                 for r in range(4):
                     said = rng.choice(["model_a", "model_b", "tie"], p=lean)
-                    rows.append(
-                        {
-                            "item_id": f"i{i}",
-                            "question": f"q{i // 2}",
-                            "judge": judge,
-                            "order": order,
-                            "replicate": r,
-                            "winner": "" if rng.random() < 0.05 else str(said),
-                        }
-                    )
-    return pd.DataFrame(rows)
+                    winner = "" if rng.random() < 0.05 else str(said)
+                    rows.append((f"i{i}", f"q{i // 2}", judge, order, r, winner))
+    names = ["item_id", "question", "judge", "order", "replicate", "winner"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _passes() -> pd.DataFrame:
@@ -121,7 +107,7 @@ FRAMES = {
         f"pass is {passed!r}": _passes().assign(
             passed=lambda f, p=passed, q=failed: f["passed"].map({True: p, False: q})
         )
-        for passed, failed in [(1, 0), (1.0, 0.0), ("yes", "no"), ("1", "0")]
+        for passed, failed in [(1.0, 0.0), ("yes", "no")]
     },
 }
 
@@ -325,38 +311,6 @@ def test_files_of_every_shape_are_audited_as_in_memory(name, tmp_path, capsys) -
     equal(one, other)
 
 
-@pytest.mark.parametrize("order", ["interleaved", "by repeat", None])
-def test_one_row_in_another_order_is_enough_not_to_be_interleaved(order, tmp_path, capsys):
-    frame = _scores(clustered=True).assign(request_order="interleaved", prompt="x")
-    frame["request_order"] = frame["request_order"].mask(frame.index == 7, order)
-    frame.to_parquet(tmp_path / "rows.parquet", index=False)
-    one, other = audited(tmp_path / "rows.parquet", capsys, "--factor", "prompt")
-    line = one["results"]["facts"]["design"]["line"]
-    assert ("(interleaved)" in line) == (order == "interleaved")
-    equal(one, other)
-
-
-def test_labels_of_a_second_file_are_joined_by_criterion_and_the_others_named(tmp_path, capsys):
-    rng = np.random.default_rng(8)
-    rows = [
-        {"item_id": f"i{i}", "criterion": c, "replicate": r, "score": rng.integers(1, 11)}
-        for i in range(30) for c in ("tone", "facts") for r in range(3)
-    ]  # fmt: skip
-    table = pd.DataFrame(rows)
-    table.to_csv(tmp_path / "rows.csv", index=False)
-    people = table.query("replicate == 0").drop(columns="replicate").head(40)
-    people = people.assign(label=rng.integers(1, 11, 40)).drop(columns="score")
-    for labels in (people, people.query("criterion == 'tone'").drop(columns="criterion")):
-        labels.to_csv(tmp_path / "people.csv", index=False)
-        one, other = audited(
-            tmp_path / "rows.csv", capsys, "--labels", str(tmp_path / "people.csv")
-        )
-        assert one["reading"]["counts"]["judgments"] == 180
-        equal(one, other)
-        codes = {w["code"] for w in one["reading"]["warnings"]}
-        assert "item_without_label" in codes
-
-
 def test_null_references_stop_where_they_cannot_be_drawn(tmp_path) -> None:
     rng = np.random.default_rng(2)
     items = np.repeat(np.arange(11_000), 5)
@@ -375,15 +329,8 @@ def test_null_references_stop_where_they_cannot_be_drawn(tmp_path) -> None:
             "20 rows judge an item again and say the same",
         ),
         (
-            [
-                {
-                    "item": i,
-                    "judge_score": 1 + i % 5,
-                    "human_ann": 1 + i % 4,
-                    "human_bob": 2 + i % 3,
-                }
-                for i in range(40)
-            ],
+            [{"item": i, "judge_score": 1 + i % 5, "human_ann": 1 + i % 4, "human_bob": 2 + i % 3}
+             for i in range(40)],
             "human_a",
         ),
         (
@@ -393,7 +340,7 @@ def test_null_references_stop_where_they_cannot_be_drawn(tmp_path) -> None:
         ([{"item": i, "verdict": "pass", "weight": 2} for i in range(40)], "no weight from weight"),
     ],
     ids=["copies", "labels in columns", "systems", "points of rubrics"],
-)
+)  # fmt: skip
 def test_what_one_pass_would_lose_is_refused(rows, said, tmp_path) -> None:
     pd.DataFrame(rows).to_parquet(tmp_path / "rows.parquet", index=False)
     with pytest.raises(InputError, match=said):

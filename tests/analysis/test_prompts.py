@@ -1,12 +1,10 @@
 """prompts: a judge that its prompt's wording moves is found, one that it does not is not."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.prompts import _negative_share_limits, analyse, plan
+from judgestats.analysis.prompts import analyse, plan
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
 from judgestats.items import load_bank
@@ -104,22 +102,6 @@ def test_the_dial_is_found_at_its_size(found):
     # .8 points of wording beside .5 of asking again, both cut at the ends of the scale
     assert share.interval.low < 0.64 / (0.64 + 0.25) < share.interval.high + 0.1
     assert share.interval.low > 0.4
-
-
-def test_one_judge_has_no_such_model():
-    frame = judged(["sim-touchy"])
-    alone = analyse(frame, plan({"resamples": 19, "seed": 0}, ()))
-    assert not [r for r in alone.results if r.id.startswith("crossed")]
-
-
-def test_a_share_below_nothing_is_explained(found):
-    at = next(r for r in found.results if r.id == "wording.sim-typical at T=1").result
-    low = replace(
-        at.effect, estimate=-0.07, interval=replace(at.effect.interval, low=-0.12, high=-0.02)
-    )  # fmt: skip
-    [note] = _negative_share_limits({"j at T=1": at.replace(effects=(low,)), "k": at})
-    assert "is below 0 (j at T=1), which no true share is." in note
-    assert not _negative_share_limits({"k": at})
 
 
 def test_nothing_is_claimed_of_wordings_that_change_nothing():

@@ -148,14 +148,6 @@ def test_the_chosen_responses_as_chats() -> None:
     assert standings.count("True") == 5
 
 
-def test_without_labels_it_says_so() -> None:
-    asked = items(6, labelled=False)
-    found = run(asked, verdicts(asked, perfect), verdicts(asked, worst, "cce-random@4"))
-    assert "best_share" not in found.conditions
-    assert found.conditions["n_chosen"].tolist() == [6, 6]
-    assert all(len(t.splitlines()) == 6 for n, t in found.files.items() if n.endswith(".jsonl"))
-
-
 def test_names_that_are_hostile_stay_in_their_folder() -> None:
     asked = items(3)
     frame = verdicts(asked, perfect).assign(condition="../../etc/x\n, strategy=vanilla")

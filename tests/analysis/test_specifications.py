@@ -76,24 +76,6 @@ def test_conditions_at_temperature_0_come_in_and_go_out():
     assert (values["shift"]["temperature"], values["gmd"]["temperature"]) == ("out", "in")
 
 
-def test_unparsed_verdicts_are_a_category_of_their_own():
-    rng = np.random.default_rng(4)
-    rows = []
-    for i in range(120):
-        label = "pass" if rng.random() < 0.5 else "fail"
-        for judge, lost in (("a", 0.0), ("b", 0.5)):
-            said = label if rng.random() < 0.85 else {"pass": "fail", "fail": "pass"}[label]
-            gone = rng.random() < lost
-            rows.append(
-                {"judge": judge, "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
-                 "replicate": 0, "verdict": "nonsense" if gone else said, "label": label}
-            )  # fmt: skip
-    frame = read_judgments(rows, values={"nonsense": "unparsed"})
-    found = curves(audit(frame, n_resamples=99, specs="yes"))
-    [curve] = found.values()
-    assert [s.choices[0].value for s in curve.depends] == ["own category"]
-
-
 def test_one_judge_has_no_curve_and_says_so():
     found = audit(scores(judges="a"), n_resamples=99, specs="yes")
     assert not curves(found)

@@ -71,18 +71,6 @@ def rates_of(found, condition=""):
     return [named(found, f"people.{k}{condition}") for k in ("sensitivity", "specificity")]
 
 
-def test_chances_weigh_for_a_judge_that_the_labels_were_not_drawn_by(by_verdict):
-    judged, labels, other, _ = by_verdict
-    both = pd.concat([judged.assign(judge="drew"), judged.assign(judge="later", passed=other)])
-    found = js.audit(both, labels=labels, n_resamples=99)
-    for rate in rates_of(found, ".later"):
-        assert rate.interval.low < 0.8 < rate.interval.high
-    stated = js.audit(
-        both, labels=labels.drop(columns="chance"), labels_drawn="by-verdict", n_resamples=99
-    )
-    assert any("correct only for the judge" in text for text in stated.limitations)
-
-
 def test_strata_are_the_categories(by_verdict):
     judged, labels, _, _ = by_verdict
     plain = labels.drop(columns="chance")
@@ -94,47 +82,6 @@ def test_strata_are_the_categories(by_verdict):
     found = js.audit(strata, labels=plain, labels_drawn="stratified", n_resamples=99)
     for rate, true in zip(rates_of(found), (0.92, 0.7), strict=True):
         assert rate.interval.low < true < rate.interval.high
-
-
-def test_scores_of_items_drawn_unequally_are_not_corrected():
-    rng = np.random.default_rng(5)
-    people = rng.integers(1, 11, 200)
-    judged = pd.DataFrame(
-        {"item": [f"i{i}" for i in range(200)], "score": np.clip(people + 1, 1, 10)}
-    )
-    labels = pd.DataFrame(
-        {"item_id": judged["item"][:60], "label": people[:60],
-         "chance": np.where(people[:60] > 5, 0.5, 0.1)}
-    )  # fmt: skip
-    found = js.audit(judged, labels=labels, n_resamples=99)
-    assert np.isnan(named(found, "people.corrected").estimate)
-    assert "labelled_only" in {n.code for n in named(found, "people.bias").notes}
-
-
-def test_scores_of_several_answers_of_which_one_is_right_tell_how_often_to_ask():
-    rng = np.random.default_rng(6)
-    rows = [
-        {"item_id": f"q{q}/{r}", "cluster": f"q{q}", "replicate": t, "judge": "J",
-         "temperature": 1.0, "category": "x" if q < 60 else "y", "status": "ok",
-         "score": float(np.clip(round(6 + (r == 0) + rng.normal(0, 1.2)), 1, 10)),
-         "correct": "yes" if r == 0 else "no"}
-        for q in range(120)
-        for r in range(3)
-        for t in range(5)
-    ]  # fmt: skip
-    from judgestats.data import parsed_frame
-
-    found = js.audit(parsed_frame(pd.DataFrame(rows)), n_resamples=99)
-    by_k = named(found, "people.by_k.")
-    assert by_k.accuracy[5].estimate > by_k.accuracy[1].estimate + 0.1
-    best = named(found, "people.best_scored.")
-    assert best.estimate == by_k.accuracy[5].estimate
-    assert named(found, "people.random_choice").estimate == pytest.approx(1 / 3)
-    once = js.audit(parsed_frame(pd.DataFrame(rows).query("replicate == 0")), n_resamples=99)
-    assert named(once, "people.best_scored.").estimate < best.estimate
-    asked = next(r for r in once.analysis.rows if r.key == "best")
-    assert set(asked.cells.values()) == {"people.best_scored.J, T=1"}
-    assert "people.by_k.J, T=1" not in {r.id for r in once.analysis.results}
 
 
 def test_agreement_on_labels_used_for_tuning_is_called_that(passes, tmp_path):
@@ -178,23 +125,3 @@ def test_a_stated_mix_weights_the_categories(by_verdict):
         js.audit(frame, mix="code=1", **given)
     with pytest.raises(InputError, match="CATEGORY=SHARE"):
         js.audit(frame, mix="code", **given)
-
-
-def test_labels_drawn_by_verdict_decide_as_they_are_printed(tmp_path):
-    rng = np.random.default_rng(7)
-    human = rng.random(600) < 0.6
-    judged = np.where(rng.random(600) < np.where(human, 0.9, 0.3), "pass", "fail")
-    items = pd.DataFrame({"item": range(600), "cluster": np.arange(600) // 3, "verdict": judged})
-    drawn = [np.flatnonzero(judged == word)[:120] for word in ("pass", "fail")]
-    labels = items[["item"]].assign(label=np.where(human, "pass", "fail"))
-    labels.loc[np.sort(np.concatenate(drawn))].to_csv(tmp_path / "labels.csv", index=False)
-    for how in ("random", "by-verdict"):
-        found = js.check(items, labels=tmp_path / "labels.csv", labels_drawn=how, for_="gate")
-        for required, name in zip(
-            found.verdicts[0].requirements, ("sensitivity", "specificity"), strict=False
-        ):
-            record = found.results.estimate(f"people.{name}.judge")
-            assert (required.low, required.high) == pytest.approx(
-                (record.interval.low, record.interval.high), abs=1e-12
-            )
-            assert required.estimate == pytest.approx(record.estimate, abs=1e-12)

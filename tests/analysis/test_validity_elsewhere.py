@@ -1,14 +1,11 @@
 """Rates measured in another study: used where there are no labels, refused otherwise."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import judgestats as js
 from judgestats.errors import InputError
-from judgestats.stats import corrected_by_rates
 
 GIVEN = {"sensitivity": "137/149", "specificity": "43/51"}
 
@@ -34,22 +31,6 @@ def corrected(frame, **given):
 
 def wide(estimate):
     return estimate.interval.high - estimate.interval.low
-
-
-def test_the_pass_rate_is_corrected_by_them():
-    frame = judged()
-    found, one = corrected(frame)
-    passes = int((frame["verdict"] == "yes").sum())
-    same = corrected_by_rates(passes, 800, tp=137, positives=149, tn=43, negatives=51)
-    assert one.name == "rogan_gladen"
-    assert one.estimate == pytest.approx(same.estimate, abs=1e-9)
-    assert one.interval.low == pytest.approx(same.interval.low, abs=1e-9)
-    assert one.details["judge_only"] == pytest.approx(passes / 800)
-    [row] = [r for r in found.records().rows if r.key == "truth"]
-    assert row.estimand == "rogan_gladen"
-    assert row.ask == "Corrected rate"
-    metrics = next(iter(found.analysis.condition_metrics.values()))
-    assert metrics["validity/corrected"] == one.estimate
 
 
 @pytest.mark.parametrize(
@@ -84,9 +65,3 @@ def test_labels_several_judges_and_scores_are_refused():
     pairs = pd.DataFrame({"item": range(30), "winner": ["a", "b", "tie"] * 10})
     with pytest.raises(InputError, match="pass and fail verdicts"):
         js.audit(pairs, n_resamples=19, **GIVEN)
-
-
-def test_a_judge_that_may_be_a_coin_gets_the_reason_instead_of_a_number():
-    _, one = corrected(judged(), sensitivity="30/60", specificity="31/60")
-    assert math.isnan(one.estimate)
-    assert "cannot be corrected" in one.reason

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import judgestats as js
-from judgestats.results import brief_of
 
 
 def graded(n=360, *, categories=4, people=3):
@@ -45,21 +44,6 @@ def found(read):
 
 def by_kind(found):
     return {r.id.rpartition(".")[0]: r.result for r in found.analysis.results}
-
-
-def test_the_constant_judge_and_two_people_stand_beside_agreement(read, found):
-    results = by_kind(found)
-    once = read.drop_duplicates("item_id")["label"]
-    assert results["people.always_same"].estimate == pytest.approx(
-        once.value_counts(normalize=True).max()
-    )
-    assert results["people.among_kappa"].estimate < results["people.among_themselves"].estimate
-    lines = {line.key: line for line in brief_of(found.records()).lines}
-    assert [b.words for b in lines["accuracy"].beside][:2] == [
-        "majority baseline",
-        "human ceiling",
-    ]
-    assert lines["kappa"].beside[0].words == "human ceiling"
 
 
 def test_many_slices_are_adjusted_by_benjamini_and_hochberg():

@@ -15,7 +15,7 @@ DRAWS = 96
 WORLD = World(sizes=(2,) * 12, replications=10, unread=0.0, constant=0.0)
 
 
-@pytest.mark.parametrize("name", sorted(set(NULL) - {"check", "compare"}))
+@pytest.mark.parametrize("name", sorted(set(NULL) - {"check", "compare"})[::3])
 def test_what_comes_from_permutations_knows_its_floor(name):
     design = NULL[name].func
     effect = {"effect": 3.0} if "effect" in inspect.signature(design).parameters else {}

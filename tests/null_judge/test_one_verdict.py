@@ -18,8 +18,6 @@ from tests.null_judge.worlds import World
 LITTLE = World(sizes=(1,) * 30, replications=5)
 DOUBTFUL: dict[str, tuple[Callable[..., Analysis], float, int]] = {
     "temperature": (SPREAD["temperature"], 1.4, 0),
-    "judges": (SPREAD["judges"], 1.3, 0),
-    "reasoning": (SPREAD["reasoning"], 1.4, 0),
     "audit": (doors.audited, 1.35, 0),
     "alignment": (aligned, 2.5, 7),
     "crowd": (crowded, 4.0, 0),

@@ -2,26 +2,16 @@
 
 import pytest
 
-from tests.null_judge.designs import (
-    DESIGNS,
-    aligned,
-    averaged,
-    claims,
-    left_out,
-    seeded,
-    unbiased,
-)
+from tests.null_judge.designs import DESIGNS, aligned, averaged, claims, left_out, seeded, unbiased
 from tests.null_judge.worlds import World
 
 PAIRS = ("alignment", "self_consistency", "bias")
-GIVEN = {"resamples": 199, "seed": 0, "methods_at": 0.5, "disagreement": "tie"}
 EVEN = World(sizes=(2,) * 30, replications=10, unread=0.0)
 
 
 @pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("world", [World(), World(sizes=(2,) * 24, replications=2)])
-def test_nothing_is_claimed_where_nothing_differs(name, world):
-    found = [DESIGNS[name](seeded(seed), world, resamples=99) for seed in range(4)]
+def test_nothing_is_claimed_where_nothing_differs(name):
+    found = [DESIGNS[name](seeded(seed), World(), resamples=99) for seed in range(4)]
     for one in found:
         assert one.headlines
         assert all(h.p_adjusted >= 0.05 for h in one.headlines if h.claim == "open")

@@ -90,16 +90,6 @@ def by_verdict(table):
     return table.assign(chance=pd.Series(chance).where(drawn), label=table["label"].where(drawn))
 
 
-def test_chances_that_differ_within_a_verdict_allow_no_certificate(tmp_path, capsys):
-    table = one_table(np.random.default_rng(3))
-    sure = np.exp(table["logprob"]) > 0.75
-    kept = table.assign(chance=np.where(sure, 0.2, 0.6), label=table["label"].where(sure))
-    kept.to_csv(tmp_path / "f.csv", index=False)
-    for drawn in ([], ["--labels-drawn", "random"]):
-        assert main(["decide", "automate", str(tmp_path / "f.csv"), "--error", ".1", *drawn]) == 2
-        assert "other chances within a verdict" in capsys.readouterr().err
-
-
 def test_a_column_chance_that_is_no_chance_is_refused_or_mapped(tmp_path, capsys):
     table = one_table(np.random.default_rng(4)).rename(columns={"logprob": "chance"})
     table.to_csv(tmp_path / "f.csv", index=False)

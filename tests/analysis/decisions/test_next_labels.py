@@ -215,27 +215,3 @@ def test_printed_commands_quote_names_with_spaces(tmp_path, capsys, monkeypatch)
     assert "judgestats labels plan 'my j.csv' --labels 40" in capsys.readouterr().err
     assert main(["labels", "plan", "my j.csv", "--labels", "9", "--out", "my l.csv"]) == 0
     assert "Next  judgestats labels collect 'my l.csv'" in capsys.readouterr().out
-
-
-def test_analyze_proposes_to_choose_items_where_that_saves_labels(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(7)
-    n, words = 2000, np.array(["fail", "pass"])
-    y, sure = rng.random(n) < 0.6, rng.random(n)
-    for doubtful, proposed in (((0.001, 0.4), True), ((0.2, 0.2), False)):
-        v = np.where(rng.random(n) < np.where(sure > 0.4, *doubtful), ~y, y)
-        label = np.where(np.arange(n) < 600, words[y.astype(int)], "")
-        pd.DataFrame({
-            "item": range(n), "verdict": words[v.astype(int)], "confidence": sure, "label": label,
-        }).to_csv("j.csv", index=False)  # fmt: skip
-        command = ["analyze", "j.csv", "--track", "none", "--report", "none"]
-        assert main([*command, "--labels-drawn", "random", "--all"]) in {0, 1, 3}
-        whole = capsys.readouterr().out
-        said = " ".join(whole.split())
-        assert ("LABELS Choosing the items saves at most" in said) is proposed
-        assert ("(no CI: estimated from 600 labels)" in said) is proposed
-        assert ("For a new sample: judgestats labels next FILE" in said) is proposed
-        assert "\nAUTOMATE  " in whole
-    assert main(["labels", "next", "j.csv", "--budget", "100"]) == 2
-    assert "leave labels out: --ignore label." in capsys.readouterr().err
-    assert main(["labels", "next", "j.csv", "--budget", "100", "--ignore", "label"]) == 0

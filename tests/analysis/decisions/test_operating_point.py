@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import judgestats as js
@@ -199,28 +198,6 @@ def test_a_gate_on_scores_asks_for_a_certified_cutoff(files):
     assert strict.exit_code == 3
     assert "no cut-off is shown" in strict.verdicts[0].sentence
     assert strict.results.decisions[0]["requirement"] == {"tpr": 0.97, "tnr": 0.97}
-
-
-def test_labels_one_and_zero_are_no_points_of_the_scale_and_mean_what_is_stated(tmp_path, capsys):
-    s, y = drawn()
-    file = tmp_path / "s.csv"
-    pd.DataFrame({"item": range(len(s)), "score": s.round(2), "label": y.astype(int)}).to_csv(
-        file, index=False
-    )
-    assert "kappa_weighted" not in {
-        m.key for m in js.check(file, for_="score", n_resamples=99).results.measures
-    }
-    words = ["decide", "cutoff", str(file), "--json"]
-    assert main(words) == 0
-    assert json.loads(capsys.readouterr().out)["auc"]["estimate"] > 0.9
-    turned = ["--values", "label:1=fail,label:0=pass", "--lower-is-better"]
-    assert main([*words, *turned]) == 0
-    assert json.loads(capsys.readouterr().out)["auc"]["estimate"] > 0.9
-    graded = tmp_path / "graded.csv"
-    pd.DataFrame({"item": range(len(s)), "score": s.round(2), "label": 1 + np.arange(len(s)) % 5}
-                 ).to_csv(graded, index=False)  # fmt: skip
-    assert main(["decide", "cutoff", str(graded), "--values", "label:1=fail"]) == 2
-    assert "label:WORD" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

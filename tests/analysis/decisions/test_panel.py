@@ -136,53 +136,6 @@ def test_the_command_and_the_gate(files, capsys):
     assert gate.exit_code == 1
 
 
-def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
-    rng = np.random.default_rng(9)
-    human = rng.integers(2, 9, 300).astype(float)
-    shared = rng.normal(size=300)
-    scores = human[:, None] + shared[:, None] + rng.normal(size=(300, 3))
-    file = tmp_path / "s.csv"
-    pd.concat([
-        pd.DataFrame({"item": range(300), "judge": f"j{k}", "score": scores[:, k].round(2),
-                      "human_score": human})
-        for k in range(3)
-    ]).to_csv(file, index=False)  # fmt: skip
-    assert main(["decide", "panel", str(file), "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
-    direct = effective_votes(scores.round(2), human, scores=True)
-    assert made["n_eff"]["estimate"] == pytest.approx(direct.n_eff.estimate)
-    assert 1.2 < made["n_eff"]["estimate"] < 1.9
-    assert made["accuracy_by_size"] == []
-    [shown] = js.check(file, require={"n_eff": 1.2}, n_resamples=99).results.decisions
-    assert (shown["kind"], shown["n_eff"]) == ("panel", made["n_eff"])
-    assert main(["analyze", str(file), "--track", "none", "--report", "none"]) == 0
-    assert "\n".join(made["screen"]) in capsys.readouterr().out
-    with pytest.raises(InputError, match="need human scores"):
-        effective_votes(scores, scores=True)
-
-
-def test_near_copies_have_limits_that_allow_for_items_not_seen():
-    rng = np.random.default_rng(6)
-    hits, widths = [], []
-    truth = 1.032  # two judges, error .2, apart on 2% of the items
-    for _ in range(300):
-        shared = rng.random(100) < 0.2
-        e = shared[:, None] ^ (rng.random((100, 2)) < 0.01)
-        made = effective_votes(e, np.zeros(100), labels_drawn="random")
-        hits.append(made.n_eff.low <= truth <= made.n_eff.high)
-        widths.append(made.n_eff.high - made.n_eff.low)
-    assert np.mean(hits) >= 0.93
-    assert min(widths) > 0.02
-    scores = rng.normal(size=(60, 1)) + np.zeros(2)
-    same = effective_votes(scores, np.zeros(60), labels_drawn="random", scores=True)
-    assert same.n_eff.low == 1 < same.n_eff.high < 1.25
-    assert effective_votes(
-        np.ones((60, 2)), scores[:, 0], labels_drawn="random", scores=True
-    ).certified
-    for errors in (np.tile([0.0, 1.0], (30, 1)), np.eye(2)[np.arange(30) % 2]):
-        assert np.isnan(kernel.effective_judges_limits(errors)).all()
-
-
 def test_few_errors_lower_the_limit_by_a_shared_one_that_was_not_seen():
     rng = np.random.default_rng(4)
     errors = (rng.random((40, 5)) < 0.1).astype(float)
