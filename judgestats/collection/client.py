@@ -485,12 +485,9 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
             return read_error(answer.status_code, answer.content, headers, latency)
         if isinstance(error, openai.APITimeoutError):
             return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
-        if isinstance(error, openai.APIConnectionError):
-            return self.connection_failure(error.__cause__, started)
-        return _failed(Kind.BROKEN, type(error).__name__, started)
-
-    def connection_failure(self, cause: BaseException | None, started: float) -> Outcome:
-        """What a failed connection means."""
+        if not isinstance(error, openai.APIConnectionError):
+            return _failed(Kind.BROKEN, type(error).__name__, started)
+        cause = error.__cause__
         if isinstance(cause, BodyTooLarge):
             return _failed(Kind.TOO_LARGE, str(cause), started)
         # aiohttp quotes what it could not read, and that may be anything, our own key included

@@ -8,7 +8,7 @@ import gc
 import inspect
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -46,18 +46,17 @@ Position = tuple[int, ...]
 class Group:
     """Tasks that differ only in their replicate, with their positions in the plan's order."""
 
-    tasks: tuple[Task, ...]
-    places: tuple[Position, ...]
+    placed: tuple[tuple[Task, Position], ...]
 
     @property
-    def placed(self) -> list[tuple[Task, Position]]:
-        """Each task with its position."""
-        return list(zip(self.tasks, self.places, strict=True))
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks alone."""
+        return tuple(task for task, _ in self.placed)
 
     def part(self, start: int, count: int | None = None) -> Group:
         """The tasks from one on, or this many of them."""
         end = None if count is None else start + count
-        return Group(self.tasks[start:end], self.places[start:end])
+        return Group(self.placed[start:end])
 
 
 def grouped(tasks: Iterable[tuple[int, Task]], size: int) -> Iterator[Group]:
@@ -68,15 +67,14 @@ def grouped(tasks: Iterable[tuple[int, Task]], size: int) -> Iterator[Group]:
     """
     if size == 1:
         for place, task in tasks:
-            yield Group((task,), ((place,),))
+            yield Group(((task, (place,)),))
         return
-    bundles: dict[tuple[str, str, str, str], list[tuple[int, Task]]] = {}
+    bundles: dict[tuple[str, str, str, str], list[tuple[Task, Position]]] = {}
     for place, task in tasks:
-        bundles.setdefault(task.key[:4], []).append((place, task))
+        bundles.setdefault(task.key[:4], []).append((task, (place,)))
     for bundle in bundles.values():
         for start in range(0, len(bundle), size):
-            part = bundle[start : start + size]
-            yield Group(tuple(t for _, t in part), tuple((p,) for p, _ in part))
+            yield Group(tuple(bundle[start : start + size]))
 
 
 def refuse_repeated(tasks: Iterable[Task], seen: set[int]) -> None:
@@ -116,7 +114,7 @@ class Source:
     def follow(self, tasks: Iterable[tuple[Position, Task]]) -> None:
         """Take tasks that follow from an answer; they take precedence over the plan."""
         for place, task in tasks:
-            self._added.append(Group((task,), (place,)))
+            self._added.append(Group(((task, place),)))
             self.wake()
 
     def wake(self) -> None:
@@ -194,10 +192,10 @@ class Collection:
 
     def ready(self, group: Group) -> Ready:
         """What a request for a group carries, in the reply mode of its endpoint."""
-        first = group.tasks[0]
-        endpoint = self.endpoint(first.condition.judge)
-        prompted = prompted_in(endpoint.abilities.mode, first.build)
-        return Ready(endpoint.spec, group.tasks, prompted, self.ask.sampling)
+        tasks = group.tasks
+        endpoint = self.endpoint(tasks[0].condition.judge)
+        prompted = prompted_in(endpoint.abilities.mode, tasks[0].build)
+        return Ready(endpoint.spec, tasks, prompted, self.ask.sampling)
 
     # ------------------------------------------------------------------ rows
 
@@ -289,7 +287,7 @@ class StagedCollection(Collection):
             await self.work([task for _, task in stage])
             following: list[tuple[Position, Task]] = []
             for group, ready in self.groups(task for _, task in stage):
-                for task, (number,) in zip(group.tasks, group.places, strict=True):
+                for task, (number,) in group.placed:
                     place, key = stage[number][0], ready.keys[task.replicate]
                     abilities = self.endpoint(task.condition.judge).abilities
                     if (answer := self.journal.get(key)) is not None:
@@ -316,11 +314,7 @@ class Collector(Collection):
     """
 
     def __init__(
-        self,
-        ask: CollectionRequest,
-        journal: Journal,
-        *,
-        client_of: Callable[[JudgeSpec], Client],
+        self, ask: CollectionRequest, journal: Journal, *, client_of: Callable[[JudgeSpec], Client]
     ) -> None:
         super().__init__(ask, journal)
         self._sender = RequestSender(
@@ -384,12 +378,7 @@ class Collector(Collection):
         hurry = self.halt.why is Stop.INTERRUPTED or self.halt.fatal is not None
         limit = grace_s if hurry else None
         # What is still in flight after that stays recorded as such in the journal.
-        waits = [asyncio.create_task(e.wait()) for e in (self._sender.idle, self.hurry)]
-        try:
-            await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waits:
-                task.cancel()
+        await first_of(self._sender.idle.wait(), self.hurry.wait(), timeout=limit)
 
     async def _worker(self, source: Source) -> None:
         while not self.halt.called.is_set():
@@ -419,7 +408,7 @@ class Collector(Collection):
     async def _judge(self, group: Group, source: Source) -> None:
         if self._seen is not None:
             refuse_repeated(group.tasks, self._seen)
-        endpoint = self.endpoint(group.tasks[0].condition.judge)
+        endpoint = self.endpoint(group.placed[0][0].condition.judge)
         probing = await endpoint.probe()
         try:
             await self._work_off(endpoint, group, source)
@@ -431,14 +420,14 @@ class Collector(Collection):
         """Ask until every judgment of a group has its row, learning on the way."""
         built_for: ReplyMode | None = None
         ready: Ready | None = None
-        condition = left.tasks[0].condition
-        while left.tasks and not self.halt.called.is_set():
+        condition = left.placed[0][0].condition
+        while left.placed and not self.halt.called.is_set():
             mode = endpoint.abilities.mode
             if ready is None or built_for is not mode:
                 ready = self.ready(left)
                 left = await self._from_journal(left, ready, source)
                 built_for = mode
-                if not left.tasks:
+                if not left.placed:
                     return
             if endpoint.asks_no_more(condition.label):
                 # What the journal holds was handed over all the same.
@@ -461,7 +450,7 @@ class Collector(Collection):
                 continue
             source.follow(await self.answered(place, task, ready, answer, cached=True))
             await self._breathe()
-        return Group(tuple(t for t, _ in missing), tuple(p for _, p in missing))
+        return Group(tuple(missing))
 
     async def _breathe(self) -> None:
         """Look at the event loop now and then if nothing is waited for."""
@@ -477,12 +466,22 @@ class Collector(Collection):
             if isinstance(asked, FailedRequest):
                 for task, place in part.placed:
                     source.follow(await self.failed(place, task, ready, asked))
-                return len(part.tasks)
+                return len(part.placed)
             for (task, place), answer in zip(part.placed, asked, strict=False):
                 source.follow(await self.answered(place, task, ready, answer, cached=False))
             return len(asked)
 
         return await self._sender.ask(endpoint, list(part.tasks), ready, deliver)
+
+
+async def first_of(*awaitables: Awaitable[object], timeout: float | None = None) -> None:
+    """Wait until one of these is done, or so many seconds; the others are cancelled."""
+    waits = [asyncio.ensure_future(each) for each in awaitables]
+    try:
+        await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waits:
+            each.cancel()
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from judgestats.collection.client import JudgeClient
 from judgestats.collection.endpoint import why_fatal
 from judgestats.collection.prices import PriceTable, charged, default_prices
 from judgestats.collection.request import TextSize
-from judgestats.collection.response import json_object, read_error, read_reply
+from judgestats.collection.response import json_object, read_reply
 from judgestats.collection.retry import Kind, Outcome, one_line
 from judgestats.collection.spec import JudgeSpec
 from judgestats.data.columns import placed
@@ -154,14 +154,13 @@ class _Calls:
             )
             raw, headers = reply.content, dict(reply.headers)
             outcome = read_reply(raw, headers, time.perf_counter() - started)
-        except openai.APIStatusError as error:
-            headers = dict(error.response.headers)
-            outcome = read_error(error.status_code, error.response.content, headers, 0.0)
         except openai.APITimeoutError:
             why = f"no reply within {self._timeout_s:g} s; --timeout allows more"
             headers, outcome = {}, Outcome(kind=Kind.TIMED_OUT, detail=why)
-        except openai.APIConnectionError as error:
-            headers, outcome = {}, self._client.connection_failure(error.__cause__, started)
+        except (openai.APIStatusError, openai.APIConnectionError) as error:
+            replied = isinstance(error, openai.APIStatusError)
+            headers = dict(error.response.headers) if replied else {}
+            outcome = self._client.failure(error, started)
         self.outcomes.append(outcome)
         self.headers |= {
             one_line(name)[:60]: one_line(value)[:40]

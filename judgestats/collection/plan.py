@@ -145,7 +145,7 @@ class _Pricing:
                     row = blank_row(task, ready, "")
                     row["raw_text"] = stages.imagined(task, ready.prompted, characters)
                 for following in stages.follow_up(row):
-                    waiting.append(Group((following,), ((next(place),),)))
+                    waiting.append(Group(((following, (next(place),)),)))
         return plans
 
     def price_group(

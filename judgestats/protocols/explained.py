@@ -75,27 +75,17 @@ def reply_words(
     'Reply with the score only. Call it.'
     """
     how = {ReplyMode.JSON_SCHEMA: schema, ReplyMode.TOOL: tool, ReplyMode.TEXT: text}[mode]
-    return f"{explained_words(verdict, reasoning)} {how}"
+    when = {
+        "none": f"Reply with the {verdict} only.",
+        "before": f"Think step by step: first explain your judgment, then give the {verdict}.",
+        "after": f"First give the {verdict}, then explain it.",
+    }[reasoning]
+    return f"{when} {how}"
 
 
 def field_names(schema: ReplySchema, between: str = " and ") -> str:
     """The names of a reply's fields in quotes, as a prompt lists them."""
     return between.join(f'"{name}"' for name in schema.schema["properties"])
-
-
-def explained_words(verdict: str, reasoning: str) -> str:
-    """Whether and when the judge is to explain itself.
-
-    Examples
-    --------
-    >>> explained_words("score", "none")
-    'Reply with the score only.'
-    """
-    return {
-        "none": f"Reply with the {verdict} only.",
-        "before": f"Think step by step: first explain your judgment, then give the {verdict}.",
-        "after": f"First give the {verdict}, then explain it.",
-    }[reasoning]
 
 
 def prompted(
@@ -296,9 +286,9 @@ class Writing:
     Examples
     --------
     >>> w = Writing(name="plan", template=PromptTemplate.bundled("evaluation_plan"), what="plan")
-    >>> w.read_text(ReplyMode.JSON_SCHEMA, '{"plan": "Check the sum."}').explanation
+    >>> w.read(None, ReplyMode.JSON_SCHEMA, '{"plan": "Check the sum."}').explanation
     'Check the sum.'
-    >>> w.read_text(ReplyMode.TEXT, "  ").status.value
+    >>> w.read(None, ReplyMode.TEXT, "  ").status.value
     'unparseable'
     """
 
@@ -339,17 +329,15 @@ class Writing:
         }
         return prompted(self.template, values, mode=mode, schema=self.schema())
 
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """The text in a reply, or the reason why there is none."""
-        del unit  # read the same way for every unit
-        return self.read_text(mode, text, finish_reason=finish_reason)
-
-    def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """As `read`, without a unit.
+    def read(
+        self, unit: Unit | None, mode: ReplyMode, text: str, *, finish_reason: str = ""
+    ) -> Verdict:
+        """The text in a reply, or the reason why there is none.
 
         A reply that was cut, refused or left empty is not text: half an analysis could end just
         before what matters.
         """
+        del unit  # read the same way for every unit
         if is_unusable(text, finish_reason):
             return replies.no_verdict(text, finish_reason, "the reply is too long")
         if mode is not ReplyMode.TEXT and text.lstrip().startswith("{"):

@@ -413,12 +413,12 @@ def test_groups_cover_the_plan_once_and_never_mix(size, draw):
     ]
     draw.shuffle(tasks)
     groups = list(grouped(enumerate(tasks), size))
-    places = sorted(p for g in groups for (p,) in g.places)
+    places = sorted(p for g in groups for _, (p,) in g.placed)
     assert places == list(range(20))
     for group in groups:
         assert len(group.tasks) <= size
         assert len({t.key[:4] for t in group.tasks}) == 1
-        assert [tasks[p] for (p,) in group.places] == list(group.tasks)
+        assert all(tasks[p] == task for task, (p,) in group.placed)
 
 
 # ------------------------------------------------------------------- negotiation

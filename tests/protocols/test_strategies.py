@@ -308,12 +308,12 @@ def test_key_points_are_counted_once():
 
     points = KeyPoints()
     reply = {"aspects": [{"aspect": "x", "points": ["a", "A ", "b"]}, {"aspect": "y"}, 3]}
-    assert points.read_text(ReplyMode.TOOL, json.dumps(reply)).score == 2
+    assert points.read(None, ReplyMode.TOOL, json.dumps(reply)).score == 2
     plain = "1. Accuracy\n- A is right\n- B is wrong\n2. Tone\n- B is friendlier"
-    found = points.read_text(ReplyMode.TEXT, plain)
+    found = points.read(None, ReplyMode.TEXT, plain)
     assert (found.score, found.extra["aspects"]) == (3, 2)
     for text in ("", "{}", '{"aspects": 3}', "no list"):
-        assert points.read_text(ReplyMode.JSON_SCHEMA, text).status is not Status.OK
+        assert points.read(None, ReplyMode.JSON_SCHEMA, text).status is not Status.OK
 
 
 def test_balanced_orders_show_half_of_the_pairs_each_way():

@@ -14,7 +14,7 @@ from judgestats.collection.app_client import AsgiApp
 from judgestats.collection.ask import CollectionRequest
 from judgestats.collection.batches.client import AnthropicBatches, BatchClient, takes
 from judgestats.collection.batches.work import BatchCollection, BatchWork, Wanted
-from judgestats.collection.collector import collect_online, signals
+from judgestats.collection.collector import collect_online, first_of, signals
 from judgestats.collection.endpoint import Endpoint
 from judgestats.collection.journal import Journal
 from judgestats.collection.prices import UsageFaults
@@ -59,17 +59,11 @@ class BatchCollector(BatchCollection):
     async def _interruptible(self, work: Awaitable[None]) -> None:
         """Do the work; once the collection is to end, it gets two seconds to finish its call."""
         doing = asyncio.ensure_future(work)
-        halting = asyncio.create_task(self.halt.called.wait())
         try:
-            await asyncio.wait({doing, halting}, return_when=asyncio.FIRST_COMPLETED)
+            await first_of(asyncio.wait([doing]), self.halt.called.wait())
             if not doing.done():
-                hurrying = asyncio.create_task(self.hurry.wait())
-                await asyncio.wait(
-                    {doing, hurrying}, timeout=_GRACE_S, return_when=asyncio.FIRST_COMPLETED
-                )
-                hurrying.cancel()
+                await first_of(asyncio.wait([doing]), self.hurry.wait(), timeout=_GRACE_S)
         finally:
-            halting.cancel()
             doing.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await doing

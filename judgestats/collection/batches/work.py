@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import secrets
 from collections import Counter
@@ -19,7 +18,7 @@ from judgestats.collection.batches.client import (
     read_results,
     request_line,
 )
-from judgestats.collection.collector import StagedCollection
+from judgestats.collection.collector import StagedCollection, first_of
 from judgestats.collection.endpoint import Endpoint, taught
 from judgestats.collection.journal import Journal
 from judgestats.collection.journal_file import Answer, BatchRecord, BatchRequest, Limits
@@ -88,15 +87,7 @@ class BatchCollection(StagedCollection):
 
     async def pause(self, seconds: float) -> None:
         """Wait, but no longer than until the collection is to end."""
-        waits = {
-            asyncio.ensure_future(self.ask.sleep(seconds)),
-            asyncio.create_task(self.halt.called.wait()),
-        }
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in waits:
-                task.cancel()
+        await first_of(self.ask.sleep(seconds), self.halt.called.wait())
 
     def check_budget(self, who: str, estimate: float, held: float, count: int) -> Stop | None:
         """Why a further request must not be sent, if it must not."""
@@ -119,82 +110,6 @@ _PASSING = {
 _AGAIN = _PASSING | {Kind.TOO_LARGE, Kind.EXPIRED, Kind.MISSING}
 """Kinds of failure for which a request goes into a next batch."""
 _FATAL = {Kind.KEY_REFUSED, Kind.NO_PERMISSION, Kind.WRONG_PATH, Kind.UNKNOWN_MODEL}
-
-
-class BatchAccounting:
-    """Books one model's requests.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-    collection : BatchCollection
-
-    Attributes
-    ----------
-    stopped : bool
-        Whether no more batches are submitted for this model.
-    """
-
-    def __init__(self, endpoint: Endpoint, collection: BatchCollection) -> None:
-        self._endpoint = endpoint
-        self._collection = collection
-        self.stopped = False
-
-    def answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
-        """A request's choices as answers, with their shares of tokens and cost."""
-        answers = answers_of(
-            outcome, len(request.keys), mode=request.sent.mode, sent=request.sent.settings_json,
-            cost=cost, attempts=request.tried,
-        )  # fmt: skip
-        return dict(zip(request.keys, answers, strict=False))
-
-    def answered(self, request: BatchRequest, bill: Charged, new: frozenset[bytes]) -> None:
-        """Book an answered request; `new` are the judgments that had no answer before."""
-        account, endpoint = self._collection.account, self._endpoint
-        outcome, cost, estimate = bill.outcome, bill.cost, bill.estimate
-        account.usage_implausible += endpoint.count_fault(bill)
-        endpoint.saw(outcome)
-        endpoint.answered_as(outcome, request.sent, len(request.keys))
-        if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
-            account.discarded += 1
-            account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
-            return
-        account.add_answers(
-            outcome, len(outcome.choices[: len(request.keys)]), cost=cost,
-            estimated=estimate if math.isnan(cost) else 0.0,
-        )  # fmt: skip
-
-    def failed(self, request: BatchRequest, bill: Charged) -> Outcome | None:
-        """Book a request without an answer; gives it back if it ends the collection."""
-        collection, endpoint, outcome = self._collection, self._endpoint, bill.outcome
-        if outcome.maybe_billed:
-            collection.account.discarded += 1
-            collection.account.cost_in_vain_usd += bill.estimate
-        if outcome.kind is Kind.BAD_REQUEST and taught(endpoint, request.sent, outcome):
-            return None
-        if outcome.kind in _FATAL:
-            return outcome
-        if outcome.kind is Kind.NO_QUOTA:
-            self.stop(Stop.NO_QUOTA, f"{endpoint.spec.name}: {outcome.detail}")
-            return None
-        if outcome.kind is Kind.CANCELLED:
-            self.stop(Stop.CANCELLED, f"a batch of {endpoint.spec.name} was cancelled")
-            return None
-        final = outcome.kind not in _AGAIN or request.tried >= collection.limits.rounds
-        for key in request.keys:
-            collection.tries[key] = request.tried
-            if final:
-                collection.failures[key] = FailedRequest(failure=outcome, tried=request.tried)
-        if final:
-            endpoint.gave_up(outcome)
-        return None
-
-    def stop(self, why: Stop, detail: str = "") -> None:
-        """Submit no more for this model; the others' batches are waited for."""
-        self.stopped = True
-        self._collection.stopped.append((why, detail))
-
-
 _SILENT = _PASSING | {Kind.UNREACHABLE}
 """Kinds of failure that say nothing about the state of a batch."""
 _MOST_SILENT = 60
@@ -235,14 +150,14 @@ class BatchWork:
         self._survey = survey
         self._most = collection.limits.requests
         self._one_by_one = False
-        self._accounting = BatchAccounting(endpoint, collection)
+        self._stopped = False
         self._asked: dict[bytes, TextSize] = {}
 
     async def run(self) -> None:
         """Work until nothing is missing, or nothing more may be asked."""
         halt, book = self._collection.halt, self._collection.journal.batches
         await self._find_orphans({key for one in self._survey() for key in one.keys})
-        while not (halt.called.is_set() or self._accounting.stopped):
+        while not (halt.called.is_set() or self._stopped):
             wanted = list(self._survey())
             keys = {key for one in wanted for key in one.keys}
             open_ = [
@@ -259,7 +174,7 @@ class BatchWork:
                 open_ += more
             if not open_:
                 if refused is not None:
-                    self._accounting.stop(refused)
+                    self._stop(refused)
                 return
             self._running(open_)
             await self._wait(open_)
@@ -441,7 +356,7 @@ class BatchWork:
             if outcome.kind is Kind.ANSWERED:
                 endpoint.reserve.saw(bill.outcome, len(request.keys), bound=bound)
                 bills[request.custom_id] = bill
-                answers |= self._accounting.answers(request, bill.outcome, bill.cost)
+                answers |= self._answers(request, bill.outcome, bill.cost)
             else:
                 left.append((request, bill))
         known = [bill.cost for bill in bills.values() if not math.isnan(bill.cost)]
@@ -453,10 +368,10 @@ class BatchWork:
         collection.account.retries += sum(r.tried > 1 for r in requests.values())
         for request in requests.values():
             if request.custom_id in bills:
-                self._accounting.answered(request, bills[request.custom_id], new)
+                self._answered(request, bills[request.custom_id], new)
         fatal = None
         for request, bill in left:
-            fatal = self._accounting.failed(request, bill) or fatal
+            fatal = self._failed(request, bill) or fatal
         collection.say(
             f"{endpoint.spec.name}: batch {state.id} {state.status}: "
             f"{len(requests) - len(left):,} of {len(requests):,} requests answered"
@@ -510,6 +425,62 @@ class BatchWork:
             f"judge {self._endpoint.spec.name!r}: batch {state.id} failed validation ({why}). "
             "Nothing of it was run or billed. Fix what is named, or ask online (mode=online)."
         )
+
+    # ------------------------------------------------------------------ booking
+
+    def _answers(self, request: BatchRequest, outcome: Outcome, cost: float) -> dict[bytes, Answer]:
+        """A request's choices as answers, with their shares of tokens and cost."""
+        answers = answers_of(
+            outcome, len(request.keys), mode=request.sent.mode, sent=request.sent.settings_json,
+            cost=cost, attempts=request.tried,
+        )  # fmt: skip
+        return dict(zip(request.keys, answers, strict=False))
+
+    def _answered(self, request: BatchRequest, bill: Charged, new: frozenset[bytes]) -> None:
+        """Book an answered request; `new` are the judgments that had no answer before."""
+        account, endpoint = self._collection.account, self._endpoint
+        outcome, cost, estimate = bill.outcome, bill.cost, bill.estimate
+        account.usage_implausible += endpoint.count_fault(bill)
+        endpoint.saw(outcome)
+        endpoint.answered_as(outcome, request.sent, len(request.keys))
+        if not new.intersection(request.keys):  # answered online meanwhile: paid for twice
+            account.discarded += 1
+            account.cost_in_vain_usd += estimate if math.isnan(cost) else cost
+            return
+        account.add_answers(
+            outcome, len(outcome.choices[: len(request.keys)]), cost=cost,
+            estimated=estimate if math.isnan(cost) else 0.0,
+        )  # fmt: skip
+
+    def _failed(self, request: BatchRequest, bill: Charged) -> Outcome | None:
+        """Book a request without an answer; gives it back if it ends the collection."""
+        collection, endpoint, outcome = self._collection, self._endpoint, bill.outcome
+        if outcome.maybe_billed:
+            collection.account.discarded += 1
+            collection.account.cost_in_vain_usd += bill.estimate
+        if outcome.kind is Kind.BAD_REQUEST and taught(endpoint, request.sent, outcome):
+            return None
+        if outcome.kind in _FATAL:
+            return outcome
+        if outcome.kind is Kind.NO_QUOTA:
+            self._stop(Stop.NO_QUOTA, f"{endpoint.spec.name}: {outcome.detail}")
+            return None
+        if outcome.kind is Kind.CANCELLED:
+            self._stop(Stop.CANCELLED, f"a batch of {endpoint.spec.name} was cancelled")
+            return None
+        final = outcome.kind not in _AGAIN or request.tried >= collection.limits.rounds
+        for key in request.keys:
+            collection.tries[key] = request.tried
+            if final:
+                collection.failures[key] = FailedRequest(failure=outcome, tried=request.tried)
+        if final:
+            endpoint.gave_up(outcome)
+        return None
+
+    def _stop(self, why: Stop, detail: str = "") -> None:
+        """Submit no more for this model; the others' batches are waited for."""
+        self._stopped = True
+        self._collection.stopped.append((why, detail))
 
 
 def _size(prompted: Prompted) -> TextSize:

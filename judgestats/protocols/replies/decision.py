@@ -644,12 +644,7 @@ def _agreed(readings: Iterable[Match]) -> Match:
 
 
 def _verdict(
-    reading: Match | None,
-    form: Form,
-    text: str,
-    finish_reason: str = "",
-    *,
-    explanation: str = "",
+    reading: Match | None, form: Form, text: str, finish_reason: str = "", *, explanation: str = ""
 ) -> Verdict:
     """A reading as a verdict; what stays unparsed has a status and a reason."""
     if reading is None:

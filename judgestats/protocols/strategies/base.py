@@ -87,7 +87,7 @@ class KeyPoints:
     Examples
     --------
     >>> reply = '{"aspects": [{"aspect": "accuracy", "points": ["A is right", "B is wrong"]}]}'
-    >>> found = KeyPoints().read_text(ReplyMode.JSON_SCHEMA, reply)
+    >>> found = KeyPoints().read(None, ReplyMode.JSON_SCHEMA, reply)
     >>> found.score, found.extra["aspects"]
     (2.0, 1)
     """
@@ -130,14 +130,11 @@ class KeyPoints:
         values = {"judgments": judgments, "reply": how}
         return prompted(self.template, values, mode=mode, schema=self.schema())
 
-    def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
+    def read(
+        self, unit: Unit | None, mode: ReplyMode, text: str, *, finish_reason: str = ""
+    ) -> Verdict:
         """The number of points, or the reason why there is none."""
-        del unit  # read the same way for every unit
-        return self.read_text(mode, text, finish_reason=finish_reason)
-
-    def read_text(self, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
-        """As `read`, without a unit."""
-        del mode  # read the same way in every mode
+        del unit, mode  # read the same way for every unit and in every mode
         if is_unusable(text, finish_reason):
             return no_verdict(text, finish_reason, "the reply is too long")
         reply = reply_object(text, "aspects", tool=self.schema().name)
