@@ -268,14 +268,6 @@ def test_a_lost_batch_is_found_behind_others_and_behind_lines_that_are_no_result
     assert len(anthropic.batches) == 2
 
 
-def test_several_choices_are_asked_one_by_one(anthropic, tasks, tmp_path, quick) -> None:
-    batch = _collect(tasks, tmp_path / "j.db", quick, choices_per_request=3)
-    assert batch.account.answered == 12
-    requests = [r for b in anthropic.batches.values() for r in b["requests"]]
-    assert len(requests) + anthropic.online >= 12
-    assert all("n" not in r["params"] for r in requests)
-
-
 def test_a_key_is_not_repeated(anthropic, tasks, tmp_path, quick) -> None:
     anthropic.spoil = lambda rows: [
         _errored(rows[0], "invalid_request_error")

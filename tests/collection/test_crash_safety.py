@@ -62,28 +62,6 @@ def test_an_interrupt_ends_in_order_and_says_how_to_go_on(tmp_path, server, star
         assert not journal._lost
 
 
-def test_an_interrupt_does_not_wait_for_a_slow_server(server, start):
-    url, _ = server(stalled=0.5, stall_s=600.0)
-    process = start(url, concurrency=16)
-    process.until_rows(3)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)  # two seconds of grace, the rest is slack
-    assert '"why": "interrupted"' in out
-    assert "Traceback" not in err
-
-
-def test_two_processes_on_one_journal(server, start):
-    url, _ = server(latency_s=0.05)
-    first = start(url, items=1000)
-    first.until_rows(1)
-    second = start(url)
-    refused = second.result()
-    assert second.returncode == 2
-    assert f"in use by another process (process {first.pid}" in refused["error"]
-    first.send_signal(signal.SIGINT)
-    assert first.result()["failed"] == 0
-
-
 def test_a_second_interrupt_does_not_wait_and_is_no_traceback(tmp_path, server, start):
     url, _ = server(stalled=0.5, stall_s=600.0)
     process = start(url, concurrency=16)

@@ -219,16 +219,6 @@ def test_a_read_only_place_is_named(tmp_path):
     assert "read-only" in str(store_error(caught.value, path))
 
 
-def test_abilities_are_kept_by_endpoint_and_model(tmp_path):
-    path = tmp_path / "journal.db"
-    learned = Abilities(mode=ReplyMode.TOOL, proven=True, refused={("temperature", 0.5): "no"})
-    with Journal(path) as journal:
-        journal.learn("http://a/v1", "m", learned)
-    with Journal(path) as journal:
-        assert journal.abilities("http://a/v1", "m") == learned
-        assert journal.abilities("http://b/v1", "m") is None
-
-
 def test_many_writers_share_commits(tmp_path):
     async def run(journal):
         async def one(i):

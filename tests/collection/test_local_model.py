@@ -93,18 +93,6 @@ async def test_a_file_is_served_once_and_asked_with_its_key_and_a_grammar(model,
     assert len(model.servers) == 1
 
 
-async def test_another_file_is_another_judge(model, tmp_path):
-    other = tmp_path / "other.gguf"
-    other.write_bytes(HEADER + b"1")
-    specs = collection.read_judges([f"gguf:{model.path}", f"gguf:{other}"])
-    first, second = specs.values()
-    assert first.base_url != second.base_url
-    assert first.in_process
-    copy = tmp_path / "copy.gguf"
-    copy.write_bytes(HEADER)
-    assert collection.parse_judge(f"gguf:{copy}").base_url == first.base_url
-
-
 @pytest.mark.parametrize(
     ("content", "name", "words"),
     [

@@ -83,11 +83,6 @@ def test_a_page_instead_of_an_answer_may_have_cost_something():
     assert (read.maybe_billed, refused.maybe_billed) == (True, False)
 
 
-def test_a_lone_surrogate_is_stored_readably():
-    outcome = read_reply(b'{"choices": [{"message": {"content": "a\\ud800b"}}]}', {}, 0)
-    outcome.choices[0].text.encode("utf-8")
-
-
 def test_an_endless_text_is_too_large():
     assert read_reply(reply(message={"content": "x" * 300_000}), {}, 0).kind is Kind.TOO_LARGE
 

@@ -101,15 +101,6 @@ def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, cap
         assert not [t for t in traces(PLANTED) if t.encode() in file.read_bytes()]
 
 
-def test_the_key_is_sent_all_the_same(plan, server, monkeypatch):
-    url, _ = server(require_key=PLANTED)
-    monkeypatch.setenv("JUDGESTATS_API_KEY", PLANTED)
-    assert collect_judgments(plan(url=url)).account.answered == 20
-    monkeypatch.setenv("JUDGESTATS_API_KEY", "another")
-    with pytest.raises(JudgeError):
-        collect_judgments(plan(url=url))
-
-
 def test_locals_of_a_traceback_do_not_show_the_key(plan, server, monkeypatch):
     """Rich and pytest print local variables: objects along the way must not show the key."""
     url, _ = server(require_key="right")

@@ -1,12 +1,7 @@
 """Judging in stages, asked for real: order, sharing, resume, price, failure, SIGKILL."""
 
-import asyncio
 import json
-import signal
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +10,6 @@ from judgestats.data import Condition, StageSchedule, parse_judgments
 from judgestats.errors import InputError
 from judgestats.items import load_bank
 from judgestats.protocols import WRITTEN_MODES, KeyPointStrategy, Wording, strategy
-from judgestats.simulated import SimulatedServer
 
 NAMES = ("vanilla", "plan", "majority@2", "aggregate@2", "cce@2", "cce-random-raw@4")
 
@@ -75,42 +69,6 @@ def test_calls_of_a_pool_are_asked_once_and_charged_to_each_that_uses_them():
     mine = table[table["k"] == 4].reset_index(drop=True)
     assert mine["tokens_in"].tolist() == one["tokens_in"].tolist()
     assert mine["choice"].tolist() == one["choice"].tolist()
-
-
-def test_a_final_verdict_does_not_wait_for_other_pairs():
-    """A pair whose crowd is stuck holds nobody else back."""
-    staging = staging_of(("cce@2",))
-    first = staging.first()
-    stuck = first[-1].item_id.split("/")[0]
-    released = asyncio.Event()
-    done = []
-
-    def follow(row):
-        done.append((row["item_id"], row["stage"]))
-        finals = [i for i, stage in done if stage == "final" and stuck not in i]
-        if len(finals) == 4:  # both pairs of the other item, in both orders
-            released.set()
-        return staging.follow_up(row)
-
-    class Slow(SimulatedServer):
-        async def __call__(self, scope, receive, send):
-            if scope["type"] != "http":
-                return await super().__call__(scope, receive, send)
-            body = await receive()
-            question = load_bank()[1].question[:40]
-            if json.dumps(question)[1:-1] in body["body"].decode():
-                await asyncio.wait_for(released.wait(), 20)
-
-            async def again():
-                return body
-
-            return await super().__call__(scope, again, send)
-
-    assert stuck == load_bank()[1].id
-    out = collect_judgments(first, follow_up=follow, simulated_app=Slow(), timeout_s=30)
-    assert out.complete
-    assert out.account.failed == 0
-    assert released.is_set()
 
 
 def test_a_second_run_costs_nothing_and_a_dry_run_knows_it(tmp_path):
@@ -237,30 +195,6 @@ def progress(account):
 collected(staging, journal=sys.argv[2], concurrency=2, progress=progress)
 print("complete", flush=True)
 """
-
-
-def test_killed_in_the_middle_of_a_stage_it_goes_on(tmp_path, server):
-    url, app = server(latency_s=0.02)
-    journal = tmp_path / "j.sqlite"
-    folder = str(Path(__file__).parent)
-    with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, url, str(journal), folder],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        line = process.stdout.readline()
-        assert line.startswith("answered"), line
-        process.send_signal(signal.SIGKILL)
-        process.wait(30)
-    asked = app.received
-    staging = staging_of(("cce@4", "plan"), judge=f"sim-crowd@{url}", items=4)
-    whole = collected(staging, journal=journal)
-    assert whole.complete
-    assert whole.account.cached > 0
-    assert len(staging.table(whole.read())) == len(staging)
-    # at most what was in flight is asked twice
-    assert app.received <= len(whole.read()) + 2
-    assert asked < len(whole.read())
 
 
 def test_votes_on_a_pair_carry_a_seed_each():

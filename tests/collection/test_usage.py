@@ -88,15 +88,6 @@ def test_no_way_of_collecting_overruns_by_more_than_what_was_in_flight():
         assert float(row["booked"]) >= 0.95 * float(row["spent"])
 
 
-async def test_a_request_that_is_given_back_counts_as_none():
-    purse = Purse(Budget(max_requests=1))
-    for _ in range(2):
-        assert await purse.take(lambda: 0.01) == ("", 0.01)
-        assert await purse.take(lambda: 0.01) == ("max_requests", 0.0)
-        purse.give_back(0.01)
-    assert (purse.requests, purse.total) == (0, 0.0)
-
-
 async def test_eight_requests_are_in_flight_until_a_reply_came():
     purse = Purse(Budget(max_cost=10.0))
     for _ in range(8):

@@ -40,15 +40,6 @@ def test_the_weighted_score_is_the_exact_mean_before_temperature(plan, tmp_path)
     assert again["weighted_score"].equals(frame["weighted_score"])
 
 
-def test_sampled_scores_are_those_of_plain_text(plan):
-    tasks = plan(items=4, replicates=3)
-    frame, _ = parsed(tasks)
-    plain = collect_judgments(tasks, reply_mode=ReplyMode.TEXT).read()
-    assert [t.partition('"reply":"')[2].partition('"')[0] for t in frame["raw_text"]] == list(
-        plain["raw_text"]
-    )
-
-
 class Mute(SimulatedServer):
     """A server that takes the field and tells nothing."""
 

@@ -159,16 +159,6 @@ def test_why_there_is_no_verdict():
 
 
 @pytest.mark.fuzz
-@given(text=st.text(max_size=300), labels=st.booleans())
-@settings(max_examples=67 * FUZZ, deadline=None)
-def test_no_reply_raises_and_only_ok_carries_a_choice(text, labels):
-    kind = "letters" if labels else "numbers"
-    found = read_reply(text, OptionForm(4, kind))
-    assert (found.choice is not None) == (found.status is Status.OK)
-    assert found.choice in {None, "1", "2", "3", "4"}
-
-
-@pytest.mark.fuzz
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(),
