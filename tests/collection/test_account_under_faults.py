@@ -19,37 +19,21 @@ TEN = collection.PriceTable(
 )
 TWICE = collection.RetryPolicy(attempts=2, unusable_attempts=2, first_s=0.0, longest_s=0.0)
 
+ONLINE = (
+    "rate_limited", "overloaded", "server_error", "reset", "truncated_json", "wrong_type",
+    "refusal", "filtered", "cut_off",
+)  # fmt: skip
+IN_BATCHES = (
+    "batch_expired", "batch_error", "batch_missing", "batch_malformed", "batch_repeated",
+    "batch_foreign", "refusal",
+)  # fmt: skip
 rates = st.sampled_from([0.0, 0.05, 0.3])
 online_faults = st.fixed_dictionaries(
-    dict.fromkeys(
-        (
-            "rate_limited",
-            "overloaded",
-            "server_error",
-            "reset",
-            "truncated_json",
-            "wrong_type",
-            "refusal",
-            "filtered",
-            "cut_off",
-        ),
-        rates,
-    )
+    dict.fromkeys(ONLINE, rates)
     | {"seed": st.integers(0, 1000), "ignore_n": st.booleans(), "refuse_n": st.booleans()}
 )
 batch_faults = st.fixed_dictionaries(
-    dict.fromkeys(
-        (
-            "batch_expired",
-            "batch_error",
-            "batch_missing",
-            "batch_malformed",
-            "batch_repeated",
-            "batch_foreign",
-            "refusal",
-        ),
-        rates,
-    )
+    dict.fromkeys(IN_BATCHES, rates)
     | {"seed": st.integers(0, 1000), "batch_looks": st.integers(1, 3), "ignore_n": st.booleans()}
 )
 choices = st.sampled_from([1, 3])
@@ -110,46 +94,26 @@ def run(ask, tasks, faults, **options):
 
 
 SMALL = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+
+
+LIMITS = {collection.Stop.COMPLETE, collection.Stop.MAX_COST, collection.Stop.MAX_REQUESTS}
 
 
 @SMALL
 @given(faults=online_faults, choices=choices, budget=budgets)
 def test_online(plan, faults, choices, budget):
     tasks = plan(items=4, replicates=4, temperatures=(0.5, 1.0))
-    first = run(
-        collection.collect,
-        tasks,
-        faults,
-        budget=budget,
-        choices_per_request=choices,
-        retry=TWICE,
-        concurrency=4,
-    )
-    assert first.stopped_because in {
-        collection.Stop.COMPLETE,
-        collection.Stop.MAX_COST,
-        collection.Stop.MAX_REQUESTS,
-        collection.Stop.FAILING,
-    }
+    own = {"choices_per_request": choices, "retry": TWICE, "concurrency": 4}
+    first = run(collection.collect, tasks, faults, budget=budget, **own)
+    assert first.stopped_because in {*LIMITS, collection.Stop.FAILING}
 
 
 @SMALL
 @given(faults=batch_faults, choices=choices, budget=budgets)
 def test_in_batches(plan, faults, choices, budget):
     tasks = plan(items=4, replicates=4, temperatures=(0.5, 1.0))
-    first = run(
-        collection.collect_in_batches,
-        tasks,
-        faults,
-        budget=budget,
-        choices_per_request=choices,
-        retry=TWICE,
-        sleep=at_once,
-    )
-    assert first.stopped_because in {
-        collection.Stop.COMPLETE,
-        collection.Stop.MAX_COST,
-        collection.Stop.MAX_REQUESTS,
-    }
+    own = {"choices_per_request": choices, "retry": TWICE, "sleep": at_once}
+    first = run(collection.collect_in_batches, tasks, faults, budget=budget, **own)
+    assert first.stopped_because in LIMITS

@@ -145,12 +145,6 @@ def test_top_k_goes_out_where_it_is_taken_and_a_refusal_is_remembered(tmp_path):
         assert known.mode is Abilities().mode is ReplyMode.JSON_SCHEMA
 
 
-def test_two_endpoints_of_one_model_are_two_authors():
-    key = {"OPENAI_API_KEY": "x"}
-    names = ["m@http://localhost:1/v1", "m@http://localhost:2/v1", "other@http://localhost:1/v1"]
-    assert AnswerPlan.from_names(names, environ=key).authors == (names[0], names[1], "other")
-
-
 def test_a_bank_question_is_answered_from_the_bank():
     item = replace(load_bank()[0], responses=(), labels=())
     answered = collect_answers([item], AnswerPlan.from_names(simulated_answerers()))

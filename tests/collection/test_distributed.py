@@ -97,7 +97,7 @@ def test_shards_are_whole_clusters(plan) -> None:
     assert sum(map(len, homes)) == len(set().union(*homes)) == 9
 
 
-@pytest.mark.parametrize("cap", [0, 1, 17, 23])
+@pytest.mark.parametrize("cap", [1, 17])
 def test_the_cap_on_requests_holds_over_all_workers(tmp_path, plan, server, cap: int) -> None:
     url, app = server()
     tasks = plan(items=6, replicates=4, url=url)
@@ -177,9 +177,8 @@ def _dying_once(shard: Shard, flag: Path):
     return work_off(shard)
 
 
-@pytest.mark.parametrize("cap", [24, 17])
-def test_the_cap_holds_though_a_worker_dies(tmp_path, plan, server, monkeypatch, cap) -> None:
-    url, app = server()
+def test_the_cap_holds_though_a_worker_dies(tmp_path, plan, server, monkeypatch) -> None:
+    (url, app), cap = server(), 17
     tasks = plan(items=6, replicates=4, url=url)
     monkeypatch.setattr(
         distributed, "work_off", functools.partial(_dying_once, flag=tmp_path / "died")

@@ -18,7 +18,10 @@ from tests.batch_server import BatchFaults
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
+Kind = collection.Kind
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+PACKED = OK + b"Content-Encoding: gzip\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 TEN = collection.PriceTable(
     as_of="2026-01-01",
     source="test",
@@ -66,142 +69,76 @@ REPLY = (
     b'"content": "{\\"score\\": 7}"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 5}}'
 )
 HOSTILE = {
-    "endless headers": (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 500, collection.Kind.BROKEN),
-    "one endless header": (b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, collection.Kind.BROKEN),
-    "endless body": (
-        OK + b"Transfer-Encoding: chunked\r\n\r\n",
-        b"10000\r\n" + b" " * 65536 + b"\r\n",
-        collection.Kind.TOO_LARGE,
-    ),
-    "a body announced as huge": (
-        OK + b"Content-Length: 99999999999\r\n\r\n",
-        b"",
-        collection.Kind.TOO_LARGE,
-    ),
+    "endless headers": (b"HTTP/1.1 200 OK\r\n", b"X-A: b\r\n" * 500, Kind.BROKEN),
+    "one endless header": (b"HTTP/1.1 200 OK\r\nX: ", b"a" * 65536, Kind.BROKEN),
+    "endless body": (CHUNKED,
+        b"10000\r\n" + b" " * 65536 + b"\r\n", Kind.TOO_LARGE),
+    "a body announced as huge": (OK + b"Content-Length: 99999999999\r\n\r\n", b"", Kind.TOO_LARGE),
     "a chunk of senseless size": (
         OK + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFFFFF\r\n",
-        b"",
-        collection.Kind.BROKEN,
-    ),
-    "no HTTP at all": (b"\xff\x00\x1b[2J" * 50 + b"\r\n\r\n", b"", collection.Kind.BROKEN),
-    "a body cut short": (OK + b"Content-Length: 90\r\n\r\n{", b"", collection.Kind.BROKEN),
-    "deep nesting": (body(b"[" * 200_000), b"", collection.Kind.MALFORMED),
-    "a number of 5,000 digits": (
-        body(b'{"usage": {"prompt_tokens": ' + b"9" * 5000 + b"}}"),
-        b"",
-        collection.Kind.MALFORMED,
-    ),
-    "another encoding": (body('{"choices": []}'.encode("utf-16")), b"", collection.Kind.MALFORMED),
+        b"", Kind.BROKEN),
+    "no HTTP at all": (b"\xff\x00\x1b[2J" * 50 + b"\r\n\r\n", b"", Kind.BROKEN),
+    "a body cut short": (OK + b"Content-Length: 90\r\n\r\n{", b"", Kind.BROKEN),
+    "deep nesting": (body(b"[" * 200_000), b"", Kind.MALFORMED),
+    "a number of 5,000 digits": (body(b'{"usage": {"prompt_tokens": ' + b"9" * 5000 + b"}}"),
+        b"", Kind.MALFORMED),
+    "another encoding": (body('{"choices": []}'.encode("utf-16")), b"", Kind.MALFORMED),
     "a bomb, compressed unasked": (
-        body(b"\x1f\x8b\x08 no gzip", OK + b"Content-Encoding: gzip\r\n"),
-        b"",
-        collection.Kind.MALFORMED,
-    ),
+        body(b"\x1f\x8b\x08 no gzip", PACKED),
+        b"", Kind.MALFORMED),
     "a real bomb, compressed unasked": (
-        body(
-            gzip.compress(REPLY[:-1] + b" " * 20_000_000 + b"}"),
-            OK + b"Content-Encoding: gzip\r\n",
-        ),
-        b"",
-        collection.Kind.TOO_LARGE,
-    ),
-    "a reply, compressed unasked": (
-        body(gzip.compress(REPLY), OK + b"Content-Encoding: gzip\r\n"),
-        b"",
-        collection.Kind.ANSWERED,
-    ),
+        body(gzip.compress(REPLY[:-1] + b" " * 20_000_000 + b"}"), PACKED),
+        b"", Kind.TOO_LARGE),
+    "a reply, compressed unasked": (body(gzip.compress(REPLY), PACKED),
+        b"", Kind.ANSWERED),
     "a compressed reply cut short": (
-        body(gzip.compress(REPLY)[:-9], OK + b"Content-Encoding: gzip\r\n"),
-        b"",
-        collection.Kind.MALFORMED,
-    ),
-    "a key twice": (body(REPLY[:-1] + b', "choices": []}'), b"", collection.Kind.MALFORMED),
-    "an error as the reason to end": (
-        body(REPLY.replace(b'"stop"', b'"error"')),
-        b"",
-        collection.Kind.MALFORMED,
-    ),
+        body(gzip.compress(REPLY)[:-9], PACKED),
+        b"", Kind.MALFORMED),
+    "a key twice": (body(REPLY[:-1] + b', "choices": []}'), b"", Kind.MALFORMED),
+    "an error as the reason to end": (body(REPLY.replace(b'"stop"', b'"error"')),
+        b"", Kind.MALFORMED),
     "a redirect": (
         b"HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n",
-        b"",
-        collection.Kind.BAD_REQUEST,
-    ),
+        b"", Kind.BAD_REQUEST),
     "a date that no calendar holds": (
         body(b"", b"HTTP/1.1 429 x\r\nRetry-After: Thu, 01 Jan 99999999999 00:00:00 GMT\r\n"),
-        b"",
-        collection.Kind.RATE_LIMITED,
-    ),
+        b"", Kind.RATE_LIMITED),
     "headers of no encoding": (
         body(b"", b"HTTP/1.1 503 \xff\r\nRetry-After: \xff\xfe\r\nContent-Type: \xe9\r\n"),
-        b"",
-        collection.Kind.OVERLOADED,
-    ),
+        b"", Kind.OVERLOADED),
     "events without end": (
-        OK.replace(b"application/json", b"text/event-stream")
-        + b"Transfer-Encoding: chunked\r\n\r\n",
-        b"10000\r\ndata: " + b"x" * 65528 + b"\r\n\r\n",
-        collection.Kind.TOO_LARGE,
-    ),
+        CHUNKED.replace(b"application/json", b"text/event-stream"),
+        b"10000\r\ndata: " + b"x" * 65528 + b"\r\n\r\n", Kind.TOO_LARGE),
     "a change of protocol": (
         b"HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
-        b"x" * 65536,
-        collection.Kind.BAD_REQUEST,
-    ),
-    "no content": (b"HTTP/1.1 204 x\r\n\r\n", b"", collection.Kind.MALFORMED),
-    "a connection that is closed": (b"", b"", collection.Kind.BROKEN),
-    "two lengths": (
-        body(REPLY, OK + b"Content-Length: 5\r\n"),
-        b"",
-        collection.Kind.BROKEN,
-    ),
-    "a length and chunks": (
-        body(REPLY, OK + b"Transfer-Encoding: chunked\r\n"),
-        b"",
-        collection.Kind.BROKEN,
-    ),
-    "a negative length": (OK + b"Content-Length: -5\r\n\r\n" + REPLY, b"", collection.Kind.BROKEN),
-    "a header of a megabyte": (
-        body(REPLY, OK + b"X: " + b"a" * 1_000_000 + b"\r\n"),
-        b"",
-        collection.Kind.BROKEN,
-    ),
-    "10,000 headers": (
-        body(REPLY, OK + b"".join(b"X%d: a\r\n" % k for k in range(10_000))),
-        b"",
-        collection.Kind.BROKEN,
-    ),
+        b"x" * 65536, Kind.BAD_REQUEST),
+    "no content": (b"HTTP/1.1 204 x\r\n\r\n", b"", Kind.MALFORMED),
+    "a connection that is closed": (b"", b"", Kind.BROKEN),
+    "two lengths": (body(REPLY, OK + b"Content-Length: 5\r\n"), b"", Kind.BROKEN),
+    "a length and chunks": (body(REPLY, OK + b"Transfer-Encoding: chunked\r\n"), b"", Kind.BROKEN),
+    "a negative length": (OK + b"Content-Length: -5\r\n\r\n" + REPLY, b"", Kind.BROKEN),
+    "a header of a megabyte": (body(REPLY, OK + b"X: " + b"a" * 1_000_000 + b"\r\n"),
+        b"", Kind.BROKEN),
+    "10,000 headers": (body(REPLY, OK + b"".join(b"X%d: a\r\n" % k for k in range(10_000))),
+        b"", Kind.BROKEN),
     "headers behind the body": (
         OK + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(REPLY) + REPLY + b"\r\n0\r\n",
-        b"X: a\r\n" * 1_000,
-        collection.Kind.BROKEN,
-    ),
+        b"X: a\r\n" * 1_000, Kind.BROKEN),
     "a reply compressed twice": (
         body(gzip.compress(gzip.compress(REPLY)), OK + b"Content-Encoding: gzip, gzip\r\n"),
-        b"",
-        collection.Kind.MALFORMED,
-    ),
-    "words behind the reply": (body(REPLY + b" done"), b"", collection.Kind.MALFORMED),
-    "100,000 empty choices": (
-        body(b'{"choices": [' + b"{}," * 99_999 + b"{}]}"),
-        b"",
-        collection.Kind.MALFORMED,
-    ),
+        b"", Kind.MALFORMED),
+    "words behind the reply": (body(REPLY + b" done"), b"", Kind.MALFORMED),
+    "100,000 empty choices": (body(b'{"choices": [' + b"{}," * 99_999 + b"{}]}"),
+        b"", Kind.MALFORMED),
     "a redirect to a file": (
         b"HTTP/1.1 302 x\r\nLocation: file:///etc/hostname\r\nContent-Length: 0\r\n\r\n",
-        b"",
-        collection.Kind.BAD_REQUEST,
-    ),
+        b"", Kind.BAD_REQUEST),
     "a redirect to itself": (
         b"HTTP/1.1 308 x\r\nLocation: /v1/chat/completions\r\nContent-Length: 0\r\n\r\n",
-        b"",
-        collection.Kind.BAD_REQUEST,
-    ),
-    "the key, in what is no HTTP": (
-        b"HTTP/9 Bearer " + PLANTED.encode() + b"\r\n\r\n",
-        b"",
-        collection.Kind.BROKEN,
-    ),
-}
+        b"", Kind.BAD_REQUEST),
+    "the key, in what is no HTTP": (b"HTTP/9 Bearer " + PLANTED.encode() + b"\r\n\r\n",
+        b"", Kind.BROKEN),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -297,20 +234,10 @@ def test_any_reply_is_an_outcome_that_can_be_stored_and_printed(value, status, h
 
 async def test_an_answer_that_cannot_be_stored_is_an_error_not_a_hang(tmp_path):
     answer = collection.Answer(
-        text="lone \ud800",
-        mode="text",
-        finish_reason="",
-        model="m",
-        fingerprint="",
-        sent="{}",
-        choices=1,
-        tokens_in=None,
-        tokens_out=None,
-        cost_usd=None,
-        latency_s=0.0,
-        attempts=1,
+        text="lone \ud800", mode="text", finish_reason="", model="m", fingerprint="", sent="{}",
+        choices=1, tokens_in=None, tokens_out=None, cost_usd=None, latency_s=0.0, attempts=1,
         asked_at="",
-    )
+    )  # fmt: skip
     with collection.Journal(tmp_path / "j.db") as journal:
         number = journal.begin([b"k" * 32])
         with pytest.raises(Exception, match="cannot be stored"):
@@ -333,14 +260,16 @@ def test_a_server_that_asks_to_wait_until_tomorrow_ends_the_collection(plan, ser
     assert app.received <= 4
 
 
-async def test_retry_after_holds_everybody_back_and_is_bounded(plan, server):
-    endpoint = collection.Endpoint(
-        collection.parse_judge("sim-typical"),
-        concurrency=8,
-        journal=collection.Journal(None),
-        price=collection.Price(input=0.0, output=0.0),
+def an_endpoint(concurrency=1):
+    return collection.Endpoint(
+        collection.parse_judge("sim-typical"), concurrency=concurrency,
+        journal=collection.Journal(None), price=collection.Price(input=0.0, output=0.0),
         reply_mode=None,
-    )
+    )  # fmt: skip
+
+
+async def test_retry_after_holds_everybody_back_and_is_bounded():
+    endpoint = an_endpoint(concurrency=8)
     now = asyncio.get_running_loop().time()
     endpoint.saw(collection.Outcome(kind=collection.Kind.SERVER_ERROR, retry_after_s=9.0))
     assert endpoint.limit._open_at == 0.0
@@ -373,69 +302,64 @@ def test_a_failing_judge_does_not_end_the_others(plan, server, tmp_path):
     bad, broken = server(server_error=1.0)
     good, _ = server()
     once = collection.RetryPolicy(attempts=1, first_s=0.0)
-    tasks = [*plan(items=15, url=bad), *plan(items=15, url=good)]
+    tasks = [*plan(items=8, url=bad), *plan(items=4, url=good)]
     kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
     collected = collection.collect_judgments(tasks, **kept)
     assert collected.stopped_because is collection.Stop.FAILING
     assert bad in collected.message
     assert good not in collected.message
-    assert collected.account.answered == 60  # all of the good one
+    assert collected.account.answered == 16  # all of the good one
     assert 20 <= collected.account.failed <= 24
-    assert collected.account.asked == 60 + collected.account.failed == len(collected.frame)
+    assert collected.account.asked == 16 + collected.account.failed == len(collected.frame)
     broken.faults = BatchFaults()  # mended: the same command asks only what is missing
     again = collection.collect_judgments(tasks, **kept)
     assert again.complete
-    assert (again.account.cached, again.account.asked) == (60, 60)
-    assert len(again.frame) == 120
+    assert (again.account.cached, again.account.asked) == (16, 32)
+    assert len(again.frame) == 48
 
 
 def test_what_the_journal_holds_of_a_failing_judge_is_handed_over(plan, server, tmp_path):
     url, app = server()
     once = collection.RetryPolicy(attempts=1, first_s=0.0)
     kept = {"journal": tmp_path / "j.db", "retry": once, "concurrency": 2}
-    tasks = plan(items=60, url=url)
-    collection.collect_judgments(tasks[120:], **kept)
+    tasks = plan(items=15, url=url)
+    collection.collect_judgments(tasks[30:], **kept)
     app.faults = BatchFaults(server_error=1.0)
     collected = collection.collect_judgments(tasks, **kept)
     assert collected.stopped_because is collection.Stop.FAILING
-    assert collected.account.cached == 120
+    assert collected.account.cached == 30
     assert "once what the server names is fixed" in collected.message
 
 
-def test_who_waits_for_a_retry_leaves_when_its_model_is_ended(plan, server):
+async def test_who_waits_for_a_retry_leaves_when_its_model_is_ended():
     """One judgment waits a minute for its retry when another is told to come back tomorrow."""
-    endpoint = collection.Endpoint(
-        collection.parse_judge("sim-typical"),
-        concurrency=1,
-        journal=collection.Journal(None),
-        price=collection.Price(input=0.0, output=0.0),
-        reply_mode=None,
-    )
-
-    async def waits() -> None:
-        await endpoint.limit.enter()
-        endpoint.saw(collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=50.0))
-        resting = asyncio.create_task(endpoint.rest(600.0, ""))
-        entering = asyncio.create_task(endpoint.limit.enter())
-        await asyncio.sleep(0)
-        endpoint.end(collection.Stop.TOLD_TO_WAIT, "tomorrow")
-        endpoint.saw(
-            collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=50.0)
-        )  # one in flight
-        endpoint.limit.release_slot()
-        await asyncio.wait_for(asyncio.gather(resting, entering), 5)
-
-    asyncio.run(waits())
+    endpoint = an_endpoint()
+    limited = collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=50.0)
+    await endpoint.limit.enter()
+    endpoint.saw(limited)
+    resting = asyncio.create_task(endpoint.rest(600.0, ""))
+    entering = asyncio.create_task(endpoint.limit.enter())
+    await asyncio.sleep(0)
+    endpoint.end(collection.Stop.TOLD_TO_WAIT, "tomorrow")
+    endpoint.saw(limited)  # one in flight
+    endpoint.limit.release_slot()
+    await asyncio.wait_for(asyncio.gather(resting, entering), 5)
 
 
-async def test_a_server_that_only_refuses_is_told_without_a_time_to_wait(plan, server):
-    endpoint = collection.Endpoint(
-        collection.parse_judge("sim-typical"),
-        concurrency=1,
-        journal=collection.Journal(None),
-        price=collection.Price(input=0.0, output=0.0),
-        reply_mode=None,
-    )
+async def test_who_waits_for_a_retry_leaves_when_its_condition_is_left_out():
+    endpoint = an_endpoint()
+    hopeless = asyncio.create_task(endpoint.rest(600.0, "a"))
+    other = asyncio.create_task(endpoint.rest(600.0, "b"))
+    await asyncio.sleep(0)
+    endpoint.leave_out("a", "refused")
+    await asyncio.wait_for(hopeless, 5)
+    assert not other.done()
+    endpoint.end(collection.Stop.FAILING, "all")
+    await asyncio.wait_for(other, 5)
+
+
+async def test_a_server_that_only_refuses_is_told_without_a_time_to_wait():
+    endpoint = an_endpoint()
     at_once = collection.Outcome(kind=collection.Kind.RATE_LIMITED, retry_after_s=0.0)
     endpoint.saw(at_once)
     assert endpoint.pause == ""
@@ -475,16 +399,12 @@ def test_the_cap_holds_where_the_server_does_not_tell_the_tokens(plan):
 # ------------------------------------------------------------------- keys and addresses
 
 
-@pytest.mark.parametrize("key", ["a", "EMPTY", "content"])
-def test_a_placeholder_key_does_not_maim_replies(plan, server, monkeypatch, key):
-    monkeypatch.setenv("JUDGESTATS_API_KEY", key)
+def test_a_placeholder_key_does_not_maim_replies(plan, server, monkeypatch):
+    monkeypatch.setenv("JUDGESTATS_API_KEY", "content")
     url, _ = server()
-    over_http = collection.collect_judgments(plan(url=url))
-    monkeypatch.delenv("JUDGESTATS_API_KEY")
-    assert (
-        over_http.frame["raw_text"].tolist()
-        == collection.collect_judgments(plan()).frame["raw_text"].tolist()
-    )
+    over_http = collection.collect_judgments(plan(items=1, url=url))
+    clean = collection.collect_judgments(plan(items=1))
+    assert over_http.frame["raw_text"].tolist() == clean.frame["raw_text"].tolist()
 
 
 def test_a_server_on_this_machine_is_not_asked_through_a_proxy(plan, server, monkeypatch):

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgestats.collection import Kind, Parameter, read_error, read_reply, seconds_until
+from judgestats.collection import Kind, read_error, read_reply, seconds_until
 
 
 def reply(**choice):
@@ -109,28 +109,6 @@ def test_an_endless_text_is_too_large():
 )
 def test_error_kinds(status, body, kind):
     assert read_error(status, body, {}, 0).kind is kind
-
-
-@pytest.mark.parametrize(
-    ("message", "param", "about"),
-    [
-        ("Unsupported value: 'temperature' does not support 0.5", "", "temperature"),
-        ("whatever", "temperature", "temperature"),
-        ("Invalid parameter: 'response_format'", "", Parameter.REPLY_FORMAT),
-        ("m does not support tools", "", Parameter.REPLY_FORMAT),
-        ("json_schema is unsupported", "", Parameter.REPLY_FORMAT),
-        ("only n = 1 is supported", "", Parameter.CHOICES),
-        ("Unrecognized request argument: seed", "", Parameter.SEED),
-        ("'max_completion_tokens' is not supported", "", "max_tokens"),
-        ("x", "response_format.json_schema", Parameter.REPLY_FORMAT),
-        ("This model's maximum context length is 8 tokens", "messages", Parameter.TOO_LONG),
-        ("flagged by our content policy", "", Parameter.CONTENT),
-        ("Unsupported parameter: 'reasoning_effort'", "", "reasoning_effort"),
-        ("something else", "", Parameter.UNKNOWN),
-    ],
-)
-def test_what_a_bad_request_is_about(message, param, about):
-    assert read_error(400, error(message, param=param), {}, 0).about == about
 
 
 def test_error_bodies_of_other_servers():

@@ -307,6 +307,7 @@ def test_keys_tell_judgments_apart(plan):
     others = [
         key(plan(items=1, replicates=2)[1]),
         key(plan(items=1, temperatures=(0.9,))[0]),
+        key(replace(task, condition=replace(task.condition, factors={"arm": "a"}))),
         key(plan(items=2)[-1]),
         key(prompted=task.build(ReplyMode.TEXT)),
         key(prompted=task.build(ReplyMode.TOOL)),
@@ -316,7 +317,7 @@ def test_keys_tell_judgments_apart(plan):
         key(choices=2),
         key(settings={"max_tokens": 5}),
     ]
-    assert len({key(), *others}) == 11
+    assert len({key(), *others}) == 12
     assert key() == key()
 
 

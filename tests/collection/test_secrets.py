@@ -4,7 +4,7 @@ import base64
 import json
 import logging
 import traceback
-from itertools import pairwise
+from itertools import cycle, pairwise
 from urllib.parse import quote
 
 import pytest
@@ -50,15 +50,15 @@ def traces(key):
 
 
 class Parrot(SimulatedServer):
-    """Repeats the key it was sent, in answers or in errors."""
+    """Repeats the key it was sent, in answers or in errors, in one form after the other."""
 
-    def __init__(self, status: int, form: str = "plain") -> None:
+    def __init__(self, status: int) -> None:
         super().__init__(Faults())
-        self.status, self.form = status, FORMS[form]
+        self.status, self.forms = status, cycle(FORMS.values())
 
     async def __call__(self, scope, receive, send):
         sent = dict(scope["headers"]).get(b"authorization", b"").decode()
-        key = self.form(sent.removeprefix("Bearer "))
+        key = next(self.forms)(sent.removeprefix("Bearer "))
         body = (
             f'{{"error": {{"message": "{"x" * 280} {key}"}}, "model": "{key}",'
             f' "choices": [{{"message": {{"content": "your key is {key}"}}}}]}}'
@@ -68,22 +68,17 @@ class Parrot(SimulatedServer):
         await send({"type": "http.response.body", "body": body})
 
 
-@pytest.mark.parametrize(
-    ("status", "form"),
-    [(s, "plain") for s in (200, 400, 401, 404, 429, 500)]
-    + [(200, f) for f in FORMS]
-    + [(400, f) for f in FORMS],
-)
+@pytest.mark.parametrize("status", [200, 400, 401, 404, 429, 500])
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, capsys, status, form):
+def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, capsys, status):
     monkeypatch.setenv("JUDGESTATS_API_KEY", PLANTED)
     caplog.set_level(logging.DEBUG)
     once = RetryPolicy(attempts=2, patience_s=0.0, first_s=0.001)
     said = ""
-    with run_server(Parrot(status, form)) as url:
+    with run_server(Parrot(status)) as url:
         try:
             collected = collect_judgments(
-                plan(items=2, url=url),
+                plan(items=4, url=url),  # more judgments than forms
                 journal=tmp_path / "journal.db",
                 stream_to=tmp_path / "parts",
                 retry=once,

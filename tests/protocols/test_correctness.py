@@ -1,7 +1,7 @@
 """Correct or incorrect: replies in every mode, and what becomes of bad ones."""
 
 import json
-import os
+from dataclasses import replace
 
 import pytest
 
@@ -9,26 +9,17 @@ from judgestats import protocols
 from judgestats.items import load_bank
 from judgestats.simulated import read_request
 
-FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
+WORDED = {
+    "[[correct]]": "correct", "[[Incorrect]] It is another city.": "incorrect",
+    "Verdict: incorrect": "incorrect", "Incorrect.": "incorrect",
+    "The answer is correct": "correct", "It is not correct": None,
+    "[[correct]] [[incorrect]]": None, "correctness matters": None,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "choice"),
-    [
-        ("[[correct]]", "correct"),
-        ("[[Incorrect]] It is another city.", "incorrect"),
-        ("Verdict: incorrect", "incorrect"),
-        ("Incorrect.", "incorrect"),
-        ("The answer is correct", "correct"),
-        ("It is not correct", None),
-        ("[[correct]] [[incorrect]]", None),
-        ("correctness matters", None),
-    ],
-)
-def test_text(text, choice):
-    assert (
-        protocols.read_reply(text, protocols.WordForm(protocols.Correctness.words)).choice == choice
-    )
+def test_words():
+    form = protocols.WordForm(protocols.Correctness.words)
+    assert {text: protocols.read_reply(text, form).choice for text in WORDED} == WORDED
 
 
 @pytest.mark.parametrize("mode", protocols.WRITTEN_MODES)
@@ -56,10 +47,6 @@ def test_only_items_with_a_true_answer_are_judged_and_it_is_shown(mode):
 
 
 def test_pass_and_fail_need_no_true_answer_and_show_it_where_there_is_one():
-    from dataclasses import replace
-
-    from judgestats.items import load_bank
-
     item = next(i for i in load_bank() if i.reference)
     [first, *_] = protocols.PassFail().units((replace(item, reference=()),))
     shown = protocols.PassFail().prompt(first, protocols.ReplyMode.TEXT).messages[-1]["content"]

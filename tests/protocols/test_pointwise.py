@@ -17,12 +17,6 @@ def _item(**changes):
     return Item(**(given | changes))
 
 
-def test_one_unit_a_response_named_by_author():
-    units = Pointwise().units((_item(),))
-    assert [u.item_id for u in units] == ["q1/a", "q1/b"]
-    assert {u.cluster for u in units} == {"q1"}
-
-
 def test_responses_without_distinct_authors_still_have_distinct_names():
     twins = (Response(turns=("x",), author="a"), Response(turns=("y",), author="a"))
     names = [u.item_id for u in Pointwise().units((_item(responses=twins),))]
@@ -43,11 +37,7 @@ def test_the_answer_stands_between_its_marks():
 
 @pytest.mark.parametrize(
     ("reasoning", "fields"),
-    [
-        ("none", ["score"]),
-        ("before", ["explanation", "score"]),
-        ("after", ["score", "explanation"]),
-    ],
+    [("before", ["explanation", "score"]), ("after", ["score", "explanation"])],
 )
 def test_the_order_of_the_schemas_fields_follows_the_reasoning(reasoning, fields):
     schema = Pointwise(reasoning=reasoning).schema().schema

@@ -200,29 +200,11 @@ json_values = st.recursive(
     max_leaves=6,
 )
 PIECES = [
-    *"{}[]()\"'`*_<>|/\\:=,.?!-+ \n8A",
-    "[[8]]",
-    "[[A]]",
-    "<think>",
-    "</think>",
-    "```",
-    '{"score": 3}',
-    '{"choice": "B"}',
-    "Score: ",
-    "Final score: ",
-    "Answer B is better",
-    "not ",
-    "Overall ",
-    "10/10",
-    "between 7 and 8",
+    *"{}[]()\"'`*_<>|/\\:=,.?!-+ \n8A\u0000\u200b\ud800\u0663\u00bd\u201c",
+    "[[8]]", "[[A]]", "<think>", "</think>", "```", '{"score": 3}', '{"choice": "B"}', "Score: ",
+    "Final score: ", "Answer B is better", "not ", "Overall ", "10/10", "between 7 and 8",
     "<|channel|>final<|message|>",
-    "\u0000",
-    "\u200b",
-    "\ud800",
-    "\u0663",
-    "\u00bd",
-    "\u201c",
-]
+]  # fmt: skip
 texts = st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 finishes = st.sampled_from(["", "stop", "length", "MAX_TOKENS", "content_filter"])
 

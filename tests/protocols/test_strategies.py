@@ -83,9 +83,7 @@ def final_text(calls, mode=ReplyMode.TEXT):
 @pytest.mark.parametrize(
     ("name", "stages"),
     [
-        ("vanilla", {"final": 1}),
         ("long", {"final": 1}),
-        ("criteria", {"final": 1}),
         ("plan", {"plan": 1, "final": 1}),
         ("majority@3", {"vote": 3}),
         ("aggregate@3", {"vote": 3, "final": 1}),
@@ -119,16 +117,6 @@ def test_all_modes_of_all_final_prompts_show_both_answers_and_ask_for_no_tie():
             assert "answer 1" in text
             assert "{" not in text.replace("{}", "")
             assert "[[C]]" not in text
-
-
-def test_vanilla_considers_the_aspects_of_helpsteer2():
-    one = strategy("vanilla")
-    from dataclasses import replace
-
-    unit = pair(one)
-    assert "level of detail" in final_text(one.calls(unit, {}))
-    told = final_text(one.calls(replace(unit, category="HelpSteer2"), {}))
-    assert "coherence, complexity and verbosity" in told
 
 
 def test_both_orders_of_a_pair_share_their_crowd_judgments():
@@ -222,15 +210,6 @@ def test_what_fails_is_left_out_and_counted_and_no_verdict_is_made_up():
 
     _, _, settled = run(one, unit, no_removal)
     assert settled.verdict.status is Status.FAILED, "a raw judgment would carry its verdict"
-
-
-def test_a_final_verdict_that_cannot_be_read_stays_unread():
-    one = strategy("cce@2")
-
-    def reply(call):
-        return unread(Status.UNPARSEABLE) if call.stage == "final" else answer(call)
-
-    assert run(one, pair(one), reply)[2].verdict.status is Status.UNPARSEABLE
 
 
 def test_fewer_crowd_responses_than_asked_for_are_recorded():
