@@ -18,15 +18,6 @@ def made(seed=3, n=400, *, length=0.05, own=0.1):
     return judge, human, ratio, mine, cluster
 
 
-def test_both_effects_are_found_with_the_other_held_constant():
-    judge, human, ratio, mine, cluster = made()
-    found = preference_effects(judge, human, log_length_ratio=ratio, own=mine, cluster=cluster)
-    for name, truth in (("length", 0.05), ("own", 0.1)):
-        [row] = found[name].rows
-        assert row.interval.low < truth < row.interval.high
-        assert row.p_value < 1e-6
-
-
 def test_numbers_are_those_of_a_clustered_regression():
     judge, human, ratio, mine, cluster = made()
     columns = np.column_stack([human - 0.5, ratio / np.log(2), mine])
@@ -41,39 +32,6 @@ def test_numbers_are_those_of_a_clustered_regression():
     error = fit.bse[2] * np.sqrt(g / (g - 1))
     assert row.statistic == pytest.approx(fit.params[2] / error, rel=1e-10)
     assert row.df == g - 1
-
-
-def test_without_authorship_length_alone_is_estimated():
-    judge, human, ratio, _, cluster = made(own=0)
-    found = preference_effects(judge, human, log_length_ratio=ratio, cluster=cluster)
-    assert set(found) == {"length"}
-    fit = sm.OLS(judge - 0.5, np.column_stack([human - 0.5, ratio / np.log(2)])).fit()
-    assert found["length"].rows[0].estimate == pytest.approx(fit.params[1], rel=1e-10)
-
-
-def test_a_null_is_not_found_and_is_shown_to_be_small():
-    judge, human, ratio, mine, cluster = made(length=0, own=0)
-    found = preference_effects(judge, human, log_length_ratio=ratio, own=mine, cluster=cluster)
-    assert found["own"].rows[0].p_value > 0.05
-    equal = equivalence_of_effects(found["own"], margin=0.1)
-    assert equal.all_shown
-    assert not equivalence_of_effects(found["own"], margin=1e-4).all_shown
-
-
-def test_exchanging_the_names_of_the_responses_changes_nothing():
-    judge, human, ratio, mine, cluster = made(seed=5)
-    flip = np.random.default_rng(0).random(judge.size) < 0.5
-
-    def turned(x, half):
-        return np.where(flip, 2 * half - x, x)
-
-    one = preference_effects(judge, human, log_length_ratio=ratio, own=mine, cluster=cluster)
-    two = preference_effects(
-        turned(judge, 0.5), turned(human, 0.5), log_length_ratio=turned(ratio, 0),
-        own=turned(mine, 0), cluster=cluster,
-    )  # fmt: skip
-    for name in one:
-        assert one[name].rows[0].estimate == pytest.approx(two[name].rows[0].estimate)
 
 
 def test_what_cannot_be_fitted_is_said():

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats import kruskal_test, wilcoxon_signed_rank
+from judgestats.stats import wilcoxon_signed_rank
 from judgestats.stats.inference import Estimate
 
 
@@ -64,15 +64,6 @@ def test_exact_p_is_the_share_of_sign_changes(d: np.ndarray, alone: bool) -> Non
     assert found.p_value == pytest.approx(far.mean(), abs=1e-12)
 
 
-def test_agrees_with_scipy() -> None:
-    d = np.random.default_rng(1).normal(0.3, 1, 12)
-    found = wilcoxon_signed_rank(d, np.zeros(12))
-    assert found.p_value == pytest.approx(stats.wilcoxon(d, method="exact").pvalue)
-    assert wilcoxon_signed_rank(np.column_stack([d, 0 * d])).p_value == found.p_value
-    named = wilcoxon_signed_rank(d, np.zeros(12), names=["new", "old"])
-    assert named.alternative == "the differences new - old are not symmetric about 0"
-
-
 def test_clusters_flip_together() -> None:
     d = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     cluster = [0, 0, 1, 1, 2, 2]
@@ -85,16 +76,6 @@ def test_clusters_flip_together() -> None:
     large = wilcoxon_signed_rank(many, np.zeros(4000), cluster=np.arange(4000) // 2)
     assert "normal over sign changes" in large.method
     assert 0 < large.p_value <= 1
-
-
-def test_arithmetic_does_not_break_ties() -> None:
-    x = np.array([8.3, 0.3, 5.0, 9.1, 7.0, 6.6])
-    y = np.array([8.1, 0.1, 4.8, 9.3, 6.0, 6.9])
-    found = wilcoxon_signed_rank(x, y, cluster=range(6))
-    clean = wilcoxon_signed_rank([2, 2, 2, -2, 10, -3], np.zeros(6), cluster=range(6))
-    assert found.statistic == clean.statistic
-    assert found.p_value == clean.p_value
-    assert wilcoxon_signed_rank([0.1 + 0.2, 1], [0.3, 2]).details["n_zero"] == 1
 
 
 def test_missing_zero_and_constant() -> None:
@@ -152,20 +133,6 @@ def test_limits_over_clusters_are_averages_of_pairs_at_the_spread_of_the_cluster
     assert (e.interval.low, e.interval.high) == pytest.approx(ends)
 
 
-def test_few_pairs_cannot_reach_the_level() -> None:
-    for d in ([1.0, 2.0, 4.0, 5.0], [1.0, 2.0, 4.0, 4.0]):
-        e = pseudomedian(d)
-        assert e.interval is None or e.interval.level == 0.875
-        assert "level_not_reached" in {n.code for n in e.notes}
-    coarse = pseudomedian([0] * 60 + [1, -1])
-    assert coarse.estimate == 0
-    assert coarse.interval is None
-    assert "collapsed_interval" in {n.code for n in coarse.notes}
-    clustered = pseudomedian(np.random.default_rng(1).normal(1, 1, 40), cluster=np.arange(40) // 4)
-    assert clustered.interval is not None
-    assert "clusters" in clustered.interval.method
-
-
 def test_effect_intervals_over_clusters() -> None:
     rng = np.random.default_rng(5)
     cluster = np.repeat(np.arange(20), 3)
@@ -193,23 +160,3 @@ def test_jackknife_by_sorting_is_the_jackknife() -> None:
     e = matched_effect(d, cluster=cluster)
     assert e.interval is not None
     assert e.interval.low == pytest.approx(math.tanh(math.atanh(r) - half))
-
-
-def test_p_and_interval_keep_zero_differences() -> None:
-    d = np.array([0.0] * 12 + [1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 1.0, 2.0])
-    kept, without = (wilcoxon_signed_rank(v, 0 * v) for v in (d, d[12:]))
-    assert without.effects[1].estimate == 1.5
-    assert kept.effects[1].interval.low < without.effects[1].interval.low
-    assert kept.details["n_zero"] == 12
-
-
-def test_ties_of_kruskal_as_a_study_had_them() -> None:
-    groups = {"a": [0.3, 0.1, 0.7], "b": [0.1 + 0.2, 0.9, 0.8], "c": [1.0, 1.1, 1.2]}
-    ours = kruskal_test(groups)
-    theirs = kruskal_test(groups, ties="exact")
-    reference = stats.kruskal(*groups.values())
-    assert theirs.statistic == pytest.approx(reference.statistic, rel=1e-12)
-    assert theirs.p_value == pytest.approx(reference.pvalue, rel=1e-12)
-    assert ours.statistic != pytest.approx(theirs.statistic, rel=1e-6)
-    with pytest.raises(InputError, match="ties must be"):
-        kruskal_test(groups, ties="scipy")

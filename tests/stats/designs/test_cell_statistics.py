@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -34,24 +33,6 @@ def test_cells_are_what_numpy_says(rng: np.random.Generator) -> None:
     assert c.common_r == 7
 
 
-def test_missing_scores_are_left_out_not_counted() -> None:
-    nan = float("nan")
-    c = cell_statistics([[[8, nan, 10], [nan, nan, 5]], [[nan, nan, nan], [4, 6, 8]]])
-    assert c.n_scores.tolist() == [[2, 1], [0, 3]]
-    assert c.mean[0].tolist() == [9.0, 5.0]
-    assert np.isnan(c.mean[1, 0])
-    assert np.isnan(c.variance[0, 1])  # one score has no spread, not spread 0
-    assert np.isnan(c.from_median[0, 1])
-    assert c.variance[0, 0] == 2.0
-
-
-def test_equal_scores_have_spread_exactly_zero() -> None:
-    c = cell_statistics(np.full((3, 2, 10), 0.1))
-    assert (c.variance == 0).all()
-    assert (c.from_mean == 0).all()
-    assert (c.from_median == 0).all()
-
-
 @pytest.mark.parametrize(("n", "m"), [(n, m) for n in (2, 3, 5, 8) for m in (2, 3, 4) if m <= n])
 def test_median_distance_is_the_average_over_subsets(n: int, m: int, rng) -> None:
     x = rng.integers(1, 11, size=n).astype(float)
@@ -72,36 +53,6 @@ def test_mean_distance_with_unequal_n_is_the_average_over_subsets() -> None:
     assert c.common_r == 4
     assert c.from_mean[0, 0] == pytest.approx(expected, rel=1e-12)
     assert c.from_mean[0, 1] == pytest.approx(np.abs(x[0, 1, :4] - 6.25).mean(), rel=1e-12)
-
-
-def test_unequal_n_has_the_same_expectation_for_scores_of_two_values(rng) -> None:
-    """The case in which the usual normal factor is 14% off."""
-    x = np.full((40_000, 2, 10), np.nan)
-    x[:, 0, :3] = 8 + (rng.random((40_000, 3)) < 0.2)
-    x[:, 1] = 8 + (rng.random((40_000, 10)) < 0.2)
-    c = cell_statistics(x)
-    for spread in (c.from_mean, c.from_median):
-        few, many = spread.mean(axis=0)
-        assert few == pytest.approx(many, rel=0.02)
-
-
-@settings(max_examples=40, deadline=None)
-@given(SCORES, st.randoms(use_true_random=False))
-def test_order_of_replications_is_irrelevant(x: np.ndarray, random) -> None:
-    order = list(range(x.shape[2]))
-    random.shuffle(order)
-    a, b = cell_statistics(x), cell_statistics(x[:, :, order])
-    for name in ("mean", "variance", "from_mean", "from_median"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
-
-
-@settings(max_examples=40, deadline=None)
-@given(SCORES, st.integers(-5, 5), st.sampled_from([0.5, 2.0, 4.0]))
-def test_shift_moves_the_centre_and_scale_scales_the_spread(x, shift: int, scale: float) -> None:
-    a, b = cell_statistics(x), cell_statistics(scale * x + shift)
-    np.testing.assert_allclose(b.mean, scale * a.mean + shift, atol=1e-12)
-    np.testing.assert_allclose(b.variance, scale**2 * a.variance, atol=1e-12)
-    np.testing.assert_allclose(b.from_median, scale * a.from_median, atol=1e-12)
 
 
 def test_random_subsets_do_not_depend_on_order_or_call(rng: np.random.Generator) -> None:

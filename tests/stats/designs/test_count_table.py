@@ -7,12 +7,6 @@ from judgestats.stats.designs import encode_verdicts, rare_category_notes
 from judgestats.stats.designs.count_table import count_table
 
 
-def test_missing_values_of_every_kind_are_counted_nowhere() -> None:
-    table = count_table([["A", None, float("nan")], ["", "B", "  "], [None, None, None]])
-    assert table.counts.tolist() == [[1, 0], [0, 1], [0, 0]]
-    assert table.sample().n_excluded == 1
-
-
 @pytest.mark.parametrize(
     "verdicts",
     [
@@ -25,17 +19,6 @@ def test_missing_values_of_every_kind_are_counted_nowhere() -> None:
 )
 def test_every_container_gives_the_same_counts(verdicts: object) -> None:
     assert count_table(verdicts).counts.tolist() == [[1, 1], [0, 2]]
-
-
-def test_numbers_keep_their_values_and_order() -> None:
-    table = count_table(np.array([[10.0, 2.0], [np.nan, 2.0]]))
-    assert table.categories == (2, 10)
-    assert table.values().tolist() == [2.0, 10.0]
-
-
-def test_unknown_category_is_refused_with_its_name() -> None:
-    with pytest.raises(InputError, match=r"one of the categories \['A', 'B'\], got 'C'"):
-        count_table([["A", "C"]], categories=["A", "B"])
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,6 @@ def test_agrees_with_the_standard_library(how, k):
             assert ours[i, g] == pytest.approx(expected(values))
 
 
-def test_missing_scores_are_left_out_of_their_group():
-    x = [[1.0, np.nan, 4.0, np.nan, np.nan, np.nan]]
-    out = aggregate_replications(x, k=3)
-    assert out[0, 0] == 2.5
-    assert np.isnan(out[0, 1])
-
-
 def test_what_cannot_be_grouped_is_refused():
     with pytest.raises(InputError, match="k a whole number"):
         aggregate_replications([[1.0, 2.0]], k=3)

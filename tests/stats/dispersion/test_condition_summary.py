@@ -9,8 +9,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from judgestats.errors import InputError
-from judgestats.stats import condition_summary, equivalence_of_means, mean_shift
+from judgestats.stats import condition_summary, mean_shift
 
 
 @pytest.fixture
@@ -51,45 +50,6 @@ def test_icc_with_unequal_n_matches_one_way_anova(rng: np.random.Generator) -> N
     assert icc.interval.low < icc.estimate < icc.interval.high
 
 
-def test_clustered_icc_interval_is_wider_when_items_share_a_question(rng) -> None:
-    question = rng.normal(0, 1.5, (15, 1, 1, 1))
-    x = 6 + question + rng.normal(0, 0.3, (15, 4, 1, 1)) + rng.normal(0, 0.8, (15, 4, 1, 5))
-    x = x.reshape(60, 1, 5)
-    alone = condition_summary(x).rows[0].icc
-    together = condition_summary(x, cluster=np.repeat(np.arange(15), 4)).rows[0].icc
-    assert together.estimate == pytest.approx(alone.estimate, rel=1e-12)
-    width = [i.interval.high - i.interval.low for i in (alone, together)]
-    assert width[1] > width[0]
-    assert "jackknife" in together.interval.method
-
-
-def test_fixed_randomness_is_said(rng: np.random.Generator) -> None:
-    x = np.repeat(rng.integers(1, 11, size=(20, 1, 1)).astype(float), 4, axis=2)
-    summary = condition_summary(x, conditions=["T=0"])
-    assert summary.rows[0].icc.estimate == 1.0
-    assert summary.rows[0].icc.interval is None
-    assert summary.notes[0].code == "fixed_randomness"
-    assert "T=0" in str(summary)
-
-
-def test_all_equal_scores_have_no_icc() -> None:
-    row = condition_summary(np.full((6, 1, 3), 5.0)).rows[0]
-    assert math.isnan(row.icc.estimate)
-    assert "alike" in row.icc.reason
-    assert row.variance.interval is None
-    assert row.mean.interval is None
-
-
-def test_condition_without_scores_is_undefined_not_zero(rng: np.random.Generator) -> None:
-    x = scores(rng, n=5)
-    x[:, 1] = np.nan
-    row = condition_summary(x).rows[1]
-    assert math.isnan(row.mean.estimate)
-    assert math.isnan(row.icc.estimate)
-    assert math.isnan(row.sem.estimate)
-    assert row.mean.reason
-
-
 def test_tidy_has_two_float_bounds(rng: np.random.Generator) -> None:
     summary = condition_summary(scores(rng))
     tidy = summary.tidy()
@@ -119,27 +79,3 @@ def test_shift_over_equal_clusters_is_cluster_robust_regression(rng: np.random.G
     row = mean_shift(x, cluster=cluster).rows[0]
     assert row.statistic == pytest.approx(fit.tvalues[0], rel=1e-10)
     assert row.p_value == pytest.approx(fit.pvalues[0], rel=1e-10)
-
-
-def test_equal_means_are_undefined_not_zero_width() -> None:
-    row = mean_shift(np.ones((5, 2, 3))).rows[0]
-    assert row.estimate == 0.0
-    assert row.interval is None
-    assert math.isnan(row.p_value)
-    assert row.reason
-
-
-def test_mean_shift_from_a_table_of_means(rng: np.random.Generator) -> None:
-    x = scores(rng)
-    a, b = mean_shift(x).rows[0], mean_shift(x.mean(axis=2)).rows[0]
-    assert a.p_value == pytest.approx(b.p_value, rel=1e-10)
-    with pytest.raises(InputError, match="at least 2 conditions"):
-        mean_shift(x[:, :1])
-
-
-def test_a_judge_of_whom_nothing_could_be_read_is_told_not_refused():
-    unread = np.full((6, 2, 3), np.nan)
-    summary = condition_summary(unread)
-    assert [r.mean.reason for r in summary.rows] == ["no score", "no score"]
-    for found in (mean_shift(unread), equivalence_of_means(unread, margin=0.5)):
-        assert found.rows[0].reason == "no item has a score under both conditions"

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from judgestats.errors import InputError
-from judgestats.stats import friedman_test, spread_test, spread_trend
+from judgestats.stats import spread_test
 from judgestats.stats.comparison import blocked_f_test
 from judgestats.stats.designs import cell_statistics
 from judgestats.stats.dispersion import trend_over_cells
@@ -52,25 +52,6 @@ def test_no_difference_is_never_turned_into_equality(rng: np.random.Generator) -
     text = out.sentence()
     assert "does not show that the conditions are equal" in text
     assert "differs between" not in text
-
-
-def test_rank_test_is_friedman_on_the_cell_statistic(rng: np.random.Generator) -> None:
-    x = judgments(rng)
-    cells = cell_statistics(x)
-    for data, values in ((x, cells.from_mean), (cells.variance, np.sqrt(cells.variance))):
-        out = spread_test(data, n_permutations=99)
-        assert out.rank_test.statistic == pytest.approx(friedman_test(values).statistic, rel=1e-12)
-        np.testing.assert_allclose(out.values, values)
-
-
-def test_two_conditions_use_wilcoxon(rng: np.random.Generator) -> None:
-    x = judgments(rng, spreads=(0.5, 0.8))
-    out = spread_test(x, n_permutations=199)
-    v = cell_statistics(x).from_mean
-    expected = stats.wilcoxon(v[:, 1], v[:, 0])
-    assert out.rank_test.p_value == pytest.approx(expected.pvalue, rel=1e-8)
-    assert out.rank_test.effects[0].estimate > 0  # the later condition spreads more
-    assert out.post_hoc == ()
 
 
 @settings(max_examples=15, deadline=None)
@@ -124,17 +105,6 @@ def test_clusters_are_permuted_jointly_and_post_hoc_respects_them(rng) -> None:
     assert copies.ratios.rows[0].p_value == pytest.approx(once.ratios.rows[0].p_value, rel=1e-10)
 
 
-def test_items_without_two_scores_are_left_out_and_counted(rng: np.random.Generator) -> None:
-    x = judgments(rng)
-    x[4, 0, 1:] = np.nan
-    x[7, 2, :2] = np.nan
-    out = spread_test(x, n_permutations=99)
-    assert out.sample.n_items == 29
-    assert out.sample.n_excluded == 1
-    assert {n.code for n in out.notes} == {"items_excluded", "unequal_replications"}
-    assert "warning: 1 of 30 items is left out" in str(out)
-
-
 def test_all_alike_is_said_not_tested() -> None:
     out = spread_test(np.full((8, 3, 4), 8.0), n_permutations=99)
     assert math.isnan(out.p_value)
@@ -155,27 +125,6 @@ def test_no_repeated_judgment_is_undefined_in_every_test(k: int, clustered: bool
     assert out.sample.n_excluded == 6
     assert "could not be compared" in out.sentence()
     assert len(str(out)) > 100
-
-
-def test_one_silent_condition_is_tested_but_has_no_ratio(rng: np.random.Generator) -> None:
-    x = judgments(rng)
-    x[:, 0] = np.round(x[:, 0, :1])
-    out = spread_test(x, conditions=["T=0", "T=0.5", "T=1"], n_permutations=199)
-    assert out.p_value == 0.005
-    assert math.isnan(out.ratios.rows[0].estimate)
-    assert out.summary["T=0"].constant_share == 1.0
-
-
-def test_table_of_variances_is_enough(rng: np.random.Generator) -> None:
-    x = judgments(rng)
-    v = cell_statistics(x).variance
-    out = spread_test(v, n_permutations=199)
-    deviations = blocked_f_test(np.sqrt(v), n_permutations=199)
-    assert out.p_value == deviations.p_value
-    assert out.summary is None
-    assert out.shifts is None
-    assert out.gmd_ratios is None
-    assert out.statistic == "cell standard deviation"
 
 
 def test_everything_prints_tidies_and_serialises(rng: np.random.Generator) -> None:
@@ -206,16 +155,6 @@ def test_trend_statistics_are_scipys(rng: np.random.Generator) -> None:
         assert out.statistic == pytest.approx(theirs(along, y.ravel()).statistic, rel=1e-12)
         assert out.p_value == 0.01
         assert out.effects[0].interval.low < out.statistic < out.effects[0].interval.high
-
-
-def test_trend_of_noise_is_not_found_and_falls_are_negative(rng: np.random.Generator) -> None:
-    y = rng.normal(size=(20, 4))
-    tests = spread_trend(y, n_resamples=99, n_permutations=199)
-    assert [t.name for t in tests] == ["page_trend_test", "spearman_trend", "kendall_trend"]
-    assert all(t.p_value > 0.05 for t in tests)
-    falling = trend_over_cells(y - np.arange(4) * 2, n_resamples=99, n_permutations=199)
-    assert falling.statistic < -0.5
-    assert falling.p_value == 0.005
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats import levene_of_variances, spread_published
-from judgestats.stats.dispersion import centred_scores
 
 
 @pytest.fixture
@@ -27,19 +26,6 @@ def test_levene_on_centred_judgments(rng: np.random.Generator) -> None:
     assert [n.code for n in ours.notes] == ["published_size"]
     assert "Replication only" in str(ours)
     assert list(ours.df.values()) == [2, 297]
-
-
-def test_centring_is_by_cell_never_over_conditions() -> None:
-    x = np.array([[[1.0, 3.0], [7.0, 9.0]]])
-    assert centred_scores(x).tolist() == [[[-1.0, 1.0], [-1.0, 1.0]]]
-    lone = centred_scores([[[4.0, np.nan], [1.0, 5.0]]])
-    assert np.isnan(lone[0, 0]).all()
-
-
-def test_location_of_items_and_conditions_is_irrelevant(rng: np.random.Generator) -> None:
-    x = rng.integers(1, 9, size=(15, 3, 4)).astype(float)
-    moved = x + rng.integers(0, 3, size=(15, 3, 1))
-    assert spread_published(x).p_value == pytest.approx(spread_published(moved).p_value, rel=1e-9)
 
 
 def test_degenerate_groups_are_undefined_with_reasons(rng: np.random.Generator) -> None:

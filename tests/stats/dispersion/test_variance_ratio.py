@@ -13,8 +13,6 @@ from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats import variance_ratio
-from judgestats.stats.designs import cell_statistics
-from judgestats.stats.inference import log_ratio_of_sums, mean_over_clusters
 
 
 @pytest.fixture
@@ -38,18 +36,6 @@ def test_ratio_and_standard_error_by_hand(rng: np.random.Generator) -> None:
     assert row.interval.low == pytest.approx(math.exp(log - half), rel=1e-10)
     assert row.interval.high == pytest.approx(math.exp(log + half), rel=1e-10)
     assert row.p_value == pytest.approx(2 * stats.t.sf(abs(log / se), df), rel=1e-10)
-
-
-def test_items_of_one_cluster_count_as_one(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(12, 2, 5))
-    once = variance_ratio(x).rows[0]
-    twice = variance_ratio(np.repeat(x, 2, axis=0), cluster=np.repeat(np.arange(12), 2)).rows[0]
-    apart = variance_ratio(np.repeat(x, 2, axis=0)).rows[0]
-    assert once.interval is not None
-    assert twice.interval is not None
-    assert apart.interval is not None
-    assert twice.interval.low == pytest.approx(once.interval.low, rel=1e-12)
-    assert apart.interval.low > once.interval.low  # pretending independence is too sure
 
 
 @settings(max_examples=30, deadline=None)
@@ -85,24 +71,6 @@ def test_pooled_zero_is_undefined_with_the_reason(rng: np.random.Generator) -> N
     assert second.p_adjusted == second.p_value  # undefined rows do not count in the family
 
 
-def test_variance_in_one_item_has_no_interval(rng: np.random.Generator) -> None:
-    x = np.full((10, 2, 4), 7.0)
-    x[0, 0] = [7, 8, 7, 7]
-    x[:5, 1] = rng.normal(size=(5, 4))
-    row = variance_ratio(x).rows[0]
-    assert row.estimate > 0
-    assert row.interval is None
-    assert "one cluster" in row.reason
-
-
-def test_concentration_is_a_warning(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(40, 2, 5))
-    x[:4] *= 4
-    out = variance_ratio(x)
-    assert [n.code for n in out.notes] == ["few_effective_clusters"]
-    assert out.rows[0].interval is not None
-
-
 def test_what_one_item_decides_has_no_interval_unless_it_excludes_no_difference(
     rng: np.random.Generator,
 ) -> None:
@@ -119,37 +87,6 @@ def test_what_one_item_decides_has_no_interval_unless_it_excludes_no_difference(
     assert wide.interval.high > 25 * wide.estimate
 
 
-def test_every_item_counts_alike_with_unequal_replications(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(20, 2, 6))
-    x[:10, 0, 2:] = np.nan
-    v = cell_statistics(x).variance.mean(axis=0)
-    assert variance_ratio(x).rows[0].estimate == pytest.approx(v[1] / v[0], rel=1e-12)
-
-
-def test_reference(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(30, 3, 6)) * np.array([1.0, 2.0, 3.0])[:, None]
-    out = variance_ratio(x, conditions=["a", "b", "c"], reference="b")
-    assert [(r.a, r.b) for r in out.rows] == [("a", "b"), ("c", "b")]
-
-
-def test_table_of_variances_gives_the_same(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(20, 2, 6))
-    v = cell_statistics(x).variance
-    a, b = variance_ratio(x).rows[0], variance_ratio(v).rows[0]
-    assert a.estimate == pytest.approx(b.estimate, rel=1e-14)
-    assert a.p_value == pytest.approx(b.p_value, rel=1e-12)
-
-
-def test_items_missing_under_one_condition_are_left_out(rng: np.random.Generator) -> None:
-    x = rng.normal(size=(20, 2, 6))
-    x[3, 1, 1:] = np.nan
-    row = variance_ratio(x).rows[0]
-    assert row.n == 19
-    assert row.estimate == pytest.approx(
-        variance_ratio(np.delete(x, 3, axis=0)).rows[0].estimate, rel=1e-12
-    )
-
-
 def test_interval_covers_where_the_plain_bootstrap_does_not() -> None:
     """The committed study in small: unequal items, N = 30, R = 4, truth 2.25."""
     rng = np.random.default_rng(1)
@@ -159,21 +96,6 @@ def test_interval_covers_where_the_plain_bootstrap_does_not() -> None:
         interval = variance_ratio(rng.normal(size=(30, 2, 4)) * scale).rows[0].interval
         hits += interval is not None and interval.low <= 2.25 <= interval.high
     assert hits / 300 > 0.93
-
-
-def test_mean_over_clusters_without_clusters_is_students_t(rng: np.random.Generator) -> None:
-    d = rng.normal(0.3, 1, size=25)
-    m = mean_over_clusters(d, np.arange(25))
-    expected = stats.ttest_1samp(d, 0)
-    assert m.p_value() == pytest.approx(expected.pvalue, rel=1e-10)
-    interval, theirs = m.interval(0.95), expected.confidence_interval()
-    assert interval is not None
-    assert interval.low == pytest.approx(theirs.low, rel=1e-10)
-
-
-def test_one_cluster_shows_no_variation() -> None:
-    assert "one cluster" in log_ratio_of_sums(np.array([[2.0, 3.0]]), (1.0, -1.0)).reason
-    assert "one cluster" in mean_over_clusters(np.ones(3), np.zeros(3, dtype=int)).reason
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import math
-import pkgutil
 import re
 
 import numpy as np
@@ -13,26 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgestats import stats
 from judgestats.results import apa_number, apa_p, quantity_of
-from judgestats.stats import adjust_family, friedman_test, spread_test
-from judgestats.stats.inference import Estimate, Interval, Result, Sample, TestResult
+from judgestats.stats import adjust_family, spread_test
+from judgestats.stats.inference import Estimate, Interval, Sample, TestResult
 
 
 def subclasses(kind: type) -> set[type]:
     return {kind}.union(*(subclasses(c) for c in kind.__subclasses__()))
-
-
-def test_every_result_with_a_test_has_an_apa_form() -> None:
-    for module in pkgutil.walk_packages(stats.__path__, "judgestats.stats."):
-        importlib.import_module(module.name)
-    ours = {c for c in subclasses(Result) - {Result} if c.__module__.startswith("judgestats.stats")}
-    without = [c for c in ours if c.apa is Result.apa]  # tables and plans
-    for kind in without:
-        names = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
-        assert not names & {"p_value", "p_adjusted", "statistic", "interval"}, kind
-    assert len(without) < 2 * len(ours) / 3
-    assert len(ours) > 15
 
 
 NUMBER = r"−?(?:\d+\.\d{2,4}|\.\d{2,4}|\d+|∞)"
@@ -72,13 +56,6 @@ def test_the_rules_hold_for_any_numbers(
     assert at_the_edge or width < 0.01 or max(decimals) == (2 if width > 0.1 else 3), text
     assert "-" not in text  # a real minus sign
     assert not re.search(r"p = (?:0|1|\.000)", text)
-
-
-def test_chi_squared_is_given_with_the_number_of_items() -> None:
-    scores = [[7, 9, 8], [6, 5, 7], [9, 7, 6], [8, 5, 6], [6, 4, 7], [7, 8, 9]]
-    assert re.match(
-        r"χ²\(2, N = 6\) = \d\.\d\d, p = \.\d{3}, W = \.\d\d", friedman_test(scores).apa()
-    )
 
 
 def test_families_and_composites_speak_too() -> None:

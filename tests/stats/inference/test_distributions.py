@@ -43,12 +43,6 @@ def test_binomial_is_that_of_scipy(k: int, n: int, p: float, what: str) -> None:
     assert getattr(ours.binom, what)(k, float(n), p) == got
 
 
-@given(st.integers(0, 80), st.integers(0, 80))
-def test_sign_test_is_the_two_sided_binomial_test(first: int, second: int) -> None:
-    wanted = stats.binomtest(first, first + second).pvalue if first + second else 1.0
-    assert ours.sign_test(first, second) == pytest.approx(wanted, rel=1e-11)
-
-
 @given(
     hnp.arrays(
         float,

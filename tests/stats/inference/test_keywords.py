@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import pickle
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +11,6 @@ from judgestats import stats
 from judgestats.errors import InputError
 from judgestats.stats.inference import DEFAULTS, NULL, ON_DEMAND, P_VALUE
 
-STATS = Path(stats.__file__).parent
 SHARED = ("cluster", "level", "n_resamples", "n_permutations", "seed")
 OWN = {
     ("alternative_annotator_test", "level"),  # of significance, as its source writes it
@@ -43,21 +40,6 @@ def test_every_public_statistic_takes_the_same_defaults() -> None:
                 assert default == DEFAULTS[key], f"{name}({key}={default})"
 
 
-def test_permutations_are_as_many_as_their_use_needs() -> None:
-    used = {
-        name: parameters(name)["n_permutations"].default
-        for name in stats.__all__
-        if "n_permutations" in parameters(name)
-    }
-    tests = {name for name in used if name.endswith("_test")} | {"accuracy_by_slot"}
-    assert {used[name] for name in tests} == {P_VALUE}
-    home = {name: getattr(stats, name).__module__.split(".")[2] for name in used}
-    coefficients = {n for n, room in home.items() if room == "agreement" and n not in tests}
-    assert {used[n] for n in coefficients - {"position_and_noise"}} == {ON_DEMAND}
-    reliabilities = {n for n, room in home.items() if room == "reliability"}
-    assert {used[n] for n in reliabilities} == {NULL}
-
-
 def test_a_misspelled_keyword_is_refused_with_the_right_one() -> None:
     with pytest.raises(TypeError, match=r"'n_resample'\. Did you mean n_resamples\?"):
         stats.fleiss_kappa([["a", "a"], ["b", "b"]], n_resample=10)
@@ -78,14 +60,3 @@ def test_what_cannot_be_is_refused_under_the_name_that_was_called(bad, why) -> N
 
 def test_a_statistic_goes_to_another_process_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(stats.fleiss_kappa)) is stats.fleiss_kappa
-
-
-def test_a_public_statistic_takes_a_bundle_where_there_is_one() -> None:
-    repeats = []
-    for path in STATS.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and node.name in stats.__all__:
-                own = {a.arg for a in node.args.kwonlyargs} & set(SHARED)
-                if {"cluster", "level"} <= own and (node.name, "level") not in OWN:
-                    repeats.append(f"{path.name}:{node.name}")
-    assert repeats == []

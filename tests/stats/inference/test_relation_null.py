@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import alignment_score, relation_null
+from judgestats.stats import relation_null
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -55,13 +55,3 @@ def test_what_gives_no_p_says_so() -> None:
     assert "at least 3 clusters" in null.p_method
     with pytest.raises(InputError, match="share their first axis"):
         relation_null((x, x[:4]), correlation)
-
-
-def test_alignment_over_questions_has_this_null() -> None:
-    rng = np.random.default_rng(2)
-    human = rng.choice(["a", "b", "tie"], 60)
-    judge = np.where(rng.random(60) < 0.7, human, "a")
-    out = alignment_score(judge, human, cluster=np.repeat(np.arange(20), 3), n_permutations=199)
-    assert out.null is not None
-    assert "jackknife" in out.null.p_method
-    assert out.null.p_value < 0.01

@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.stats import cluster_bootstrap
-from judgestats.stats.inference import cluster_codes
 
 X = np.random.default_rng(5).normal(size=60)
 QUESTIONS = np.repeat([f"q{i}" for i in range(15)], 4)
@@ -35,15 +32,6 @@ def test_the_number_of_workers_changes_nothing():
     assert one.interval == two.interval
 
 
-def test_seeds_repeat_and_differ():
-    a, b, c = (
-        cluster_bootstrap(X, weighted_mean, n_resamples=50, seed=s, vectorized=True).distribution
-        for s in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(a, b)
-    assert not np.array_equal(a, c)
-
-
 def test_percentile_and_bca_agree_with_scipy():
     from scipy import stats
 
@@ -67,37 +55,6 @@ def test_whole_clusters_are_resampled():
     assert by_question.n_clusters == 30
     ratio = by_question.std_error / by_item.std_error
     assert 1.7 < ratio < 2.3
-
-
-def test_arrays_stay_together_and_quantities_are_joint():
-    y = 2 * X
-
-    def both(a, b):
-        return np.array([a.mean(), b.mean()])
-
-    out = cluster_bootstrap((X, y), both, n_resamples=100)
-    assert out.distribution.shape == (100, 2)
-    np.testing.assert_allclose(out.distribution[:, 1], 2 * out.distribution[:, 0])
-    assert len(out.intervals) == 2
-
-
-def test_a_constant_distribution_has_no_interval_and_says_so():
-    out = cluster_bootstrap(np.ones(20), np.mean, n_resamples=50)
-    assert np.isnan([out.interval.low, out.interval.high]).all()
-    assert [n.code for n in out.notes] == ["constant_distribution"]
-
-
-def test_undefined_resamples_are_counted_and_noted():
-    x = np.r_[np.zeros(9), 1.0]  # a resample without the last item has no variance
-
-    def ratio(v):
-        return v.mean() / v.std() if v.std() > 0 else np.nan
-
-    out = cluster_bootstrap(x, ratio, n_resamples=400, method="percentile")
-    share = out.n_failed / 400
-    assert 0.25 < share < 0.45  # (9/10)^10 = .349
-    assert "undefined_resamples" in [n.code for n in out.notes]
-    assert np.isnan(out.distribution).sum() == out.n_failed
 
 
 def test_a_refusal_in_a_resample_is_undefined_and_named():
@@ -161,35 +118,3 @@ def test_unusable_arrays_are_refused():
         cluster_bootstrap((X, X[:5]), lambda a, b: 0.0)
     with pytest.raises(InputError, match="at least 1"):
         cluster_bootstrap(np.array([]), np.mean)
-
-
-def test_cluster_codes_take_any_labels():
-    assert cluster_codes(None, 3, where="f").tolist() == [0, 1, 2]
-    assert cluster_codes(np.array(["b", "a", "b"], dtype=object), 3, where="f").tolist() == [
-        1,
-        0,
-        1,
-    ]
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10_000), st.floats(-50, 50), st.floats(0.1, 20))
-def test_percentile_intervals_follow_linear_maps(seed, shift, scale):
-    x = np.random.default_rng(seed).normal(size=15)
-    a = cluster_bootstrap(x, np.mean, method="percentile", n_resamples=40).interval
-    b = cluster_bootstrap(shift + scale * x, np.mean, method="percentile", n_resamples=40).interval
-    assert b.low == pytest.approx(shift + scale * a.low, abs=1e-9 * (1 + abs(shift) + scale))
-    assert b.high == pytest.approx(shift + scale * a.high, abs=1e-9 * (1 + abs(shift) + scale))
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.permutations(range(8)))
-def test_names_of_clusters_do_not_matter_beyond_their_order(labels):
-    x = np.random.default_rng(0).normal(size=16)
-    cluster = np.repeat(np.arange(8), 2)
-    renamed = np.asarray(labels)[cluster]
-    options = {"n_resamples": 3000, "method": "percentile", "vectorized": True}
-    a = cluster_bootstrap(x, weighted_mean, cluster=cluster, **options)
-    b = cluster_bootstrap(x, weighted_mean, cluster=renamed, **options)
-    assert a.std_error == pytest.approx(b.std_error, rel=0.1)
-    assert a.n_clusters == b.n_clusters == 8

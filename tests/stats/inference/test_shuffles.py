@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgestats.stats import icc, omega_total
+from judgestats.stats import icc
 from judgestats.stats.comparison import kendall_of_stack
 from judgestats.stats.designs import mean_squares
 from judgestats.stats.inference import draw_permutations, permutation, permutation_distribution
@@ -26,16 +26,6 @@ def test_columns_are_shuffled_as_numpy_shuffles_them(groups):
     for rows in groups:
         plain[:, rows] = rng.permuted(plain[:, rows], axis=1)
     assert np.array_equal(drawn, plain)
-
-
-@pytest.mark.parametrize("cluster", [None, np.repeat(np.arange(4), 3)])
-def test_two_cells_are_exchanged_as_sorting_would(cluster):
-    x = np.arange(24.0).reshape(12, 2)
-    drawn = draw_permutations(x, np.random.default_rng(3), 20, "cells", GROUPS, cluster)
-    order = np.argsort(np.random.default_rng(3).random((20, 12 if cluster is None else 4, 2)))
-    if cluster is not None:
-        order = order[:, cluster]
-    assert np.array_equal(drawn, np.take_along_axis(np.broadcast_to(x, (20, 12, 2)), order, 2))
 
 
 @pytest.mark.parametrize("scheme", ["replications", "cells", "labels"])
@@ -67,14 +57,6 @@ def test_the_shared_null_is_that_of_the_coefficient_itself(form, x):
     null = icc(x, form=form, n_permutations=199, seed=4, interval="none").null
     assert (null.mean, null.q95) == pytest.approx((own.mean, own.q95), rel=1e-9, abs=1e-12)
     assert null.p_value == own.p_value
-
-
-def test_omega_of_the_parallel_model_has_the_null_of_the_mean_of_all():
-    x = scores(40, 5)
-    omega = omega_total(x, null=True, n_permutations=199, seed=2)
-    same = icc(x, form="ICC(3,k)", n_permutations=199, seed=2, interval="none")
-    assert omega.estimate == pytest.approx(same.estimate)
-    assert omega.null.p_value == same.null.p_value
 
 
 @pytest.mark.parametrize(("k", "m"), [(2, 2), (5, 9), (300, 300)])

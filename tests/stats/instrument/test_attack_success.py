@@ -29,12 +29,6 @@ def test_without_a_clean_text_any_success_counts():
     )
 
 
-def test_answers_of_one_question_count_once():
-    scores = [10, 10, 10, 1, 1, 1]
-    out = attack_success(scores, [1] * 6, success_from=10, cluster=[0, 0, 0, 1, 2, 3])
-    assert (out.effect.estimate, out.details["n_units"], out.details["more"]) == (0.25, 4, 1)
-
-
 def test_what_was_not_read_is_left_out():
     out = attack_success([[10, math.nan], [math.nan, math.nan], [1, 1]], success_from=10)
     assert (out.sample.n_items, out.effect.estimate) == (2, 0.5)

@@ -22,19 +22,6 @@ def test_shares_are_those_of_r_for_every_judge_and_temperature(reference):
         assert len(out.details["levels"]) == want["levels_seen"]
 
 
-def test_the_interval_takes_the_replications_of_an_item_together():
-    rng = np.random.default_rng(1)
-    base = rng.integers(1, 6, size=60)
-    repeated = np.repeat(base[:, None], 8, axis=1)
-    one, many = levels_used(base, scale=(1, 5)), levels_used(repeated, scale=(1, 5))
-    alone = levels_used(repeated.ravel(), scale=(1, 5))
-    for name in ("effective_levels", "mode_share"):
-        assert many[name].interval.low == pytest.approx(one[name].interval.low, abs=1e-9)
-        assert many[name].interval.low < alone[name].interval.low
-    by_question = levels_used(base, scale=(1, 5), cluster=np.arange(60) // 3)
-    assert by_question["mode_share"].sample.n_clusters == 20
-
-
 def test_interval_of_effective_levels_covers():
     rng, p = np.random.default_rng(2), np.array([0.05, 0.1, 0.5, 0.25, 0.1])
     truth = math.exp(-np.sum(p * np.log(p)))

@@ -28,23 +28,6 @@ def test_dif_is_that_of_polr_with_sandwich_errors(name, criterion, reference):
     assert out.statistic == pytest.approx((log_odds.estimate / log_odds.std_error) ** 2)
 
 
-def test_more_sources_than_two_are_tested_together():
-    rng = np.random.default_rng(2)
-    source = np.repeat(["a", "b", "c"], 120)
-    quality = rng.normal(size=360)
-    lift = np.where(source == "c", 1.0, 0.0)
-    said = np.digitize(quality + lift + rng.logistic(size=360), [-1, 0, 1])
-    out = dif_test(said, source, quality=quality)
-    assert [e.label for e in out.effects[:2]] == [
-        "Log odds of a higher score, b over a",
-        "Log odds of a higher score, c over a",
-    ]
-    assert out.df["num df"] == 2
-    assert out.p_value < 0.01
-    assert out.effects[1].interval.low > 0
-    assert abs(out.effects[0].estimate) < out.effects[1].estimate
-
-
 def test_a_fair_judge_is_seldom_called_unfair():
     rng, wrong = np.random.default_rng(3), 0
     for _ in range(60):

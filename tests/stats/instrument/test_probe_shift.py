@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats import equivalence_of_means, mean_shift, probe_shift
@@ -33,15 +32,6 @@ def test_signs_alone_bound_p_where_differences_are_equal():
     alike = probe_shift([5.0] * 5, [6.0] * 5, margin=0.25, reach=9)
     assert nearly.p_value == alike.p_value == 2**-4
     assert alike.details["p_small"] == 1.0
-
-
-def test_a_judge_that_never_moves_is_shown_to_be_fair_by_enough_questions():
-    x = np.full(60, 0.5)
-    out = probe_shift(x, x, margin=0.1, reach=1, of="verdicts")
-    assert (out.p_value, out.details["p_small"]) == (1.0, pytest.approx(0.9**60))
-    assert out.effect.name == "preference_shift"
-    few = probe_shift(x[:20], x[:20], margin=0.1, reach=1, of="verdicts")
-    assert few.details["p_small"] > 0.05
 
 
 def test_a_shift_of_the_margin_is_seldom_called_none():
@@ -95,9 +85,3 @@ def test_what_was_not_read_is_left_out_and_wrong_input_told():
             probe_shift([1, 2], [2, 3], margin=margin, reach=reach)
     with pytest.raises(InputError, match="must hold the same items"):
         probe_shift([1, 2], [2], margin=1, reach=9)
-
-
-def test_the_t_of_few_clusters_is_as_by_hand():
-    out = probe_shift([1, 2, 3, 4], [2, 4, 3, 6], margin=1, reach=9)
-    d = np.array([1, 2, 0, 2])
-    assert out.statistic == pytest.approx(stats.ttest_1samp(d, 0).statistic)

@@ -40,12 +40,6 @@ def test_agreements_are_greiners_of_gamma_and_the_error_is_the_jackknifes():
     assert out["rank_loss"].std_error == pytest.approx(error, rel=1e-9)
 
 
-def test_any_monotone_change_of_numbers_leaves_orders_and_matched_kappa():
-    one, other = drawn(np.random.default_rng(4))
-    plain, bent = (scale_agreement(one, x).effects for x in (other, np.exp(other)))
-    assert [e.estimate for e in plain] == pytest.approx([e.estimate for e in bent], abs=1e-12)
-
-
 def test_the_size_holds_and_a_scale_that_moves_answers_is_found():
     rng = np.random.default_rng(5)
     null = [scale_agreement(*drawn(rng)) for _ in range(60)]

@@ -53,12 +53,6 @@ def test_install_mends_both_modules_once_and_leaves_scikit_learn_alone():
         assert function(np.ones((2, 2)), force_all_finite=True).shape == (2, 2)
 
 
-def test_the_installed_scikit_learn_is_one_of_the_two_sides():
-    assert reliability.accepts_argument(
-        check_array, "ensure_all_finite"
-    ) or reliability.accepts_argument(check_array, "force_all_finite")
-
-
 def test_fit_gives_no_warning_and_does_not_write_into_its_input():
     R = np.full((5, 5), 0.3) + 0.7 * np.eye(5)
     before = R.copy()

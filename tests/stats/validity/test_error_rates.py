@@ -44,20 +44,6 @@ def test_rates_and_limits_are_those_of_r_and_statsmodels(name, reference):
     )
 
 
-def test_labels_chosen_by_verdict_are_weighted_by_the_verdicts_shares(reference):
-    d = reference.data("bin_by_verdict")
-    out = error_rates(d.judge, d.human, labels_drawn="by-verdict")
-    post = reference.value("bin_by_verdict", "poststratified_mover_wilson_by_hand")
-    w, ppv, fo = post["weight_pass"], post["ppv"], post["false_omission"]
-    assert out.rates["sensitivity"].estimate == pytest.approx(w * ppv / post["point"], abs=1e-12)
-    assert out.rates["specificity"].estimate == pytest.approx(
-        (1 - w) * (1 - fo) / (1 - post["point"]), abs=1e-12
-    )
-    assert out.rates["precision"].estimate == pytest.approx(ppv, abs=1e-12)
-    biased = reference.value("bin_by_verdict", "sensitivity")["value"]
-    assert abs(out.rates["sensitivity"].estimate - biased) > 0.1
-
-
 def test_weighted_sensitivity_covers_where_labels_are_chosen_by_verdict():
     rng = np.random.default_rng(5)
     hits, n_runs = 0, 300
@@ -87,21 +73,6 @@ def test_known_chances_are_weighted():
         assert "weighted" in rates[name].estimator
     with pytest.raises(InputError, match="above 0 and up to 1"):
         error_rates(f, human, chance=chance * 0, labels_drawn="random")
-
-
-def test_clusters_widen_and_are_counted():
-    rng = np.random.default_rng(3)
-    q = np.repeat(np.arange(30), 5)
-    bad = rng.random(30) < 0.3
-    y = rng.random(150) < 0.6
-    f = np.where(bad[q], ~y, y)
-    alone = error_rates(f, y, labels_drawn="random").rates["accuracy"]
-    whole = error_rates(f, y, cluster=q, labels_drawn="random").rates["accuracy"]
-    assert whole.estimate == alone.estimate
-    assert np.ptp([whole.interval.low, whole.interval.high]) > 1.8 * np.ptp(
-        [alone.interval.low, alone.interval.high]
-    )
-    assert whole.details["effective_n"] < 40
 
 
 def test_unread_verdicts_stand_in_the_table_and_in_no_rate():

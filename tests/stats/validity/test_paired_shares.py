@@ -16,15 +16,6 @@ def test_limits_are_those_of_the_closed_form(reference, counts, name):
     assert tango_limits(*counts) == pytest.approx(reference.value("two_systems", name), abs=1e-9)
 
 
-def test_the_data_set_of_two_systems_is_reproduced(reference):
-    want = reference.value("two_systems", "tango_ci_closed_form")
-    data = reference.data("two_systems")
-    out = paired_share_difference(data["human_a"], data["human_b"])
-    assert out.estimate == pytest.approx(want["difference"])
-    assert (out.interval.low, out.interval.high) == pytest.approx(want["ci95"], abs=1e-9)
-    assert out.details == {"only_first": 36, "only_second": 12}
-
-
 def test_exchanging_the_sides_turns_the_sign_and_the_ends_are_within_one():
     for b, c, n in ((3, 9, 40), (0, 7, 7), (1, 0, 1), (20, 20, 40)):
         low, high = tango_limits(b, c, n)

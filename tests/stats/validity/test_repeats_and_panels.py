@@ -70,16 +70,6 @@ def test_the_best_of_equal_judges_is_not_flattered():
     assert abs(honest) < 0.012
 
 
-def test_a_panel_with_one_good_judge_is_beaten_by_it():
-    rng = np.random.default_rng(5)
-    y = rng.random(600) < 0.5
-    p = np.array([0.95, 0.6, 0.6, 0.6, 0.6])
-    v = np.where(rng.random((600, 5)) < p, y[:, None], ~y[:, None])
-    out = panel_of_judges(v, y, names=list("abcde"))
-    assert out.against_best["majority"].interval.high < 0
-    assert out.accuracy["weighted"].estimate > out.accuracy["majority"].estimate
-
-
 def test_the_gain_of_a_panel_is_that_of_two_codes(declared):
     rows = declared.data("panel60x3")
     right = (rows[["j1", "j2", "j3"]].to_numpy() == rows[["label"]].to_numpy()).astype(float)
@@ -113,15 +103,3 @@ def test_a_gain_over_clusters_is_wider_and_few_clusters_give_none():
     alone = panel_gain(majority, right, cluster=np.r_[np.zeros(95), np.ones(5)])
     assert alone.interval is None
     assert alone.notes[0].message == "No interval: 2 questions, effectively 1.1."
-
-
-def test_a_panel_of_equal_copies_gains_nothing_and_has_an_interval():
-    right = np.repeat((np.arange(80) % 4 > 0)[:, None], 3, axis=1).astype(float)
-    out = panel_gain(right[:, 0], right)
-    assert (out.estimate, out.interval.low) == (0, 0)
-    assert out.interval.high > 0
-
-
-def test_few_labels_are_refused():
-    with pytest.raises(InputError, match="too few"):
-        panel_of_judges([[1, 0]] * 5, [1] * 5, names=["a", "b"])
