@@ -158,8 +158,9 @@ class _Calls:
             why = f"no reply within {self._timeout_s:g} s; --timeout allows more"
             headers, outcome = {}, Outcome(kind=Kind.TIMED_OUT, detail=why)
         except (openai.APIStatusError, openai.APIConnectionError) as error:
-            replied = isinstance(error, openai.APIStatusError)
-            headers = dict(error.response.headers) if replied else {}
+            headers = (
+                dict(error.response.headers) if isinstance(error, openai.APIStatusError) else {}
+            )
             outcome = self._client.failure(error, started)
         self.outcomes.append(outcome)
         self.headers |= {
