@@ -204,6 +204,7 @@ def _errored(row, kind):
 
 
 SPOILED = {
+    "expired": lambda rows: [{**r, "result": {"type": "expired"}} for r in rows[:3]] + rows[3:],
     "overloaded": lambda rows: [_errored(r, "overloaded_error") for r in rows[:3]] + rows[3:],
     "half a file": lambda rows: [*rows[:5], json.dumps(rows[5]).encode()[:40]],
     "twice": lambda rows: [*rows, *rows[:4]],
@@ -211,7 +212,7 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize("how", ["overloaded", "half a file", "another's"])
+@pytest.mark.parametrize("how", SPOILED)
 def test_what_is_missing_goes_into_a_next_batch(anthropic, tasks, tmp_path, quick, how) -> None:
     anthropic.spoil = SPOILED[how]
     batch = _collect(tasks, tmp_path / "j.db", quick)

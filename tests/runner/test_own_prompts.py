@@ -107,7 +107,7 @@ def test_reasoning_and_options_of_a_prompt_of_ones_own(tmp_path):
     assert (
         "[A]: x\n\ny\n[B]: x" in one.prompted.messages[1]["content"]
     )  # tidied: not reply_instruction=none
-    with pytest.raises(InputError, match=r"needs \{label\} or \{n\}"):
+    with pytest.raises(InputError, match=r"write \{label\} or \{n\}"):
         asked("omega", **letters, option_template="{text}")
     with pytest.raises(InputError, match="bundled prompt best_response has its own"):
         asked("omega", **letters, reasoning="before")

@@ -259,7 +259,6 @@ def test_options_are_sent_in_the_rotations_of_the_study(tmp_path: Path) -> None:
     ("experiment", "tree", "message"),
     [
         ("temperature", "no_core", r"core\.py is not in"),
-        ("temperature", "computed", r"core.py: prompt is computed by open\(\)"),
         ("grade_score", "renamed", "llm_eval.py: no assignment of eval_input in evaluate"),
         ("crowd", "notebook", "MAIN.ipynb: no cell assigns mtbench_template"),
     ],

@@ -367,9 +367,10 @@ def _pair_sums(ordered: Floats, scale: tuple[float, float]) -> dict[str, Floats]
     median = mean
     if ordered.size:
         median = (ordered[rows, (size - 1) // 2] + ordered[rows, size // 2]) / 2
-    levels = np.arange(scale[0], scale[1] + 1)
     if scale[1] - scale[0] > _MOST_LEVELS:
-        levels = np.linspace(*scale, _MOST_LEVELS)  # size: at most 1,001
+        levels = np.linspace(*scale, _MOST_LEVELS)
+    else:
+        levels = np.arange(scale[0], scale[1] + 1)  # size: at most 1,001
     away = np.abs(levels[None, :] - median[:, None])
     is_far = away >= far_from
     jump = np.sum(np.where(is_far, away, 0.0) ** 2, axis=1)

@@ -105,7 +105,8 @@ def levels_used(
     whole = round((high - low) / apart) + 1 if apart > 0 and not far else 0
     message = f"The scale is not given: the highest and lowest score seen are {high:g} and {low:g}."
     notes = [*Note.where(not scale, "scale_unknown", message)]
-    message = f"Scores from {levels[0]:.15g} to {levels[-1]:.15g} are too wide a range for levels."
+    ends = f"{levels[0]:.15g} to {levels[-1]:.15g}"
+    message = f"Scores from {ends} are too wide a range for levels of a scale."
     notes += Note.where(far, NO_LEVELS, message)
     details: dict[str, Any] = {
         "levels": levels.tolist(),
@@ -325,12 +326,14 @@ def recoding_loss(
         low=float(ends[0]), high=float(ends[1]), level=inference["level"],
         method="jackknife of log(1 - loss), t",
     )  # fmt: skip
-    lost = math.ceil(100 * max(interval.high, 0) - 1e-9)
-    message = (
-        f"A {len(parts)}-level scale would do (loses at most {lost}%): recoded; a judge asked "
-        f"on {len(parts)} levels may differ."
-    )
-    notes = Note.where(interval.high <= LEAST_LOSS, SHORTER, message)
+    notes: tuple[Note, ...] = ()
+    if interval.high <= LEAST_LOSS:
+        lost = math.ceil(100 * max(interval.high, 0) - 1e-9)
+        message = (
+            f"A {len(parts)}-level scale would do (loses at most {lost}%): recoded; a judge asked "
+            f"on {len(parts)} levels may differ."
+        )
+        notes = (Note(code=SHORTER, message=message),)
     return estimate.replace(estimate=-math.expm1(value), interval=interval, notes=notes)
 
 

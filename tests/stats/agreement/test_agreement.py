@@ -89,13 +89,6 @@ def test_one_replication_is_nan_with_a_reason(name: str) -> None:
     assert "two" in out.reason
 
 
-@pytest.mark.parametrize("name", COEFFICIENTS)
-def test_one_item_never_crashes_and_has_no_interval(name: str) -> None:
-    out = COEFFICIENTS[name]([["A", "B", "A"]])
-    assert math.isnan(out.estimate) == bool(out.reason)
-    assert out.interval is None or out.interval.high > out.interval.low
-
-
 @pytest.mark.parametrize("name", ["fleiss", "krippendorff", "vote_share_anova"])
 def test_unanimous_judge_is_nan_with_agreement_named(name: str) -> None:
     verdicts = [["A", "A", "A"]] * 12
@@ -161,29 +154,6 @@ def test_anova_vote_share_is_the_icc_of_the_indicators() -> None:
     one = vote_share_reliability(table)
     assert one.estimate == pytest.approx((msb - msw) / (msb + (r - 1) * msw), abs=1e-12)
     assert vote_share_reliability(table, k=None).estimate == pytest.approx(1 - msw / msb, abs=1e-12)
-
-
-def test_kappa_vote_share_is_fleiss_and_each_steps_up_from_itself() -> None:
-    codes = _judge(np.random.default_rng(13), n=30, r=4)
-    kappa = value(fleiss_kappa, codes)
-    out = vote_share_reliability(codes, estimator="kappa", k=4)
-    assert out.details["rho_1"] == pytest.approx(kappa, abs=1e-12)
-    assert out.estimate == pytest.approx(4 * kappa / (1 + 3 * kappa), abs=1e-12)
-    anova = vote_share_reliability(codes, k=4)
-    assert anova.estimate > out.estimate
-    assert anova.interval.low < anova.estimate < anova.interval.high
-
-
-def test_unequal_replications_weigh_pairs() -> None:
-    verdicts = [["A"] * 4, ["A", "B", None, None], ["B"] * 4, ["A", "A", None, None]]
-    out = vote_share_reliability(verdicts)
-    # 2 * 12 + 2 * 2 ordered pairs within items, 2 of them differ.
-    within = 2 / 28
-    counts = np.array([[4, 0], [1, 1], [0, 4], [2, 0]])
-    pairs = [(i, j) for i in range(4) for j in range(4) if i != j]
-    same = sum(counts[i] @ counts[j] for i, j in pairs)
-    every = sum(counts[i].sum() * counts[j].sum() for i, j in pairs)
-    assert out.estimate == pytest.approx(1 - within / (1 - same / every), abs=1e-12)
 
 
 def test_number_of_judgments_needed() -> None:

@@ -8,8 +8,6 @@ from scipy import stats
 from judgestats.errors import InputError
 from judgestats.stats import (
     accuracy,
-    alignment_by_category,
-    alignment_score,
     human_ceiling,
     human_correlation,
     intransitive_triads,
@@ -25,35 +23,6 @@ def test_credit_of_all_nine_cells() -> None:
     expected = {("a", "a"): 1, ("b", "b"): 1, ("tie", "tie"): 1, ("a", "b"): 0, ("b", "a"): 0}
     for judge, human in itertools.product(OUTCOMES, OUTCOMES):
         assert alignment_credit([judge], [human])[0] == expected.get((judge, human), 0.5)
-
-
-def test_baselines_are_what_such_judges_score() -> None:
-    rng = np.random.default_rng(1)
-    human = rng.choice(OUTCOMES, p=[0.4, 0.3, 0.3], size=60_000)
-    out = alignment_score(rng.choice(OUTCOMES, size=60_000), human, interval="none").details
-    assert out["always_tie"] == pytest.approx(np.mean(alignment_credit(["tie"] * 60_000, human)))
-    three = np.mean(alignment_credit(rng.choice(OUTCOMES, size=60_000), human))
-    two = np.mean(alignment_credit(rng.choice(["a", "b"], size=60_000), human))
-    assert out["random_three"] == pytest.approx(three, abs=0.01)
-    assert out["random_two"] == pytest.approx(two, abs=0.01)
-
-
-def test_alignment_clusters_exclusions_and_null() -> None:
-    human = np.array(["a", "b", "tie", None] * 20, dtype=object)
-    judge = human.copy()
-    judge[::8] = None
-    out = alignment_score(judge, human, cluster=np.repeat(range(16), 5), n_permutations=199)
-    assert out.estimate == 1.0
-    assert out.sample.excluded == {"no verdict of the judge": 10, "no human label": 20}
-    assert out.sample.n_clusters == 16
-    assert out.null.p_value < 0.001
-    assert "of 15.4 effective clusters" in out.null.p_method  # leaving one out changes nothing
-    assert out.details["above_always_tie"].interval.low > 0
-    assert math.isnan(alignment_score([None], ["a"]).estimate)
-    with pytest.raises(InputError, match="equally long"):
-        alignment_score(["a"], ["a", "b"])
-    with pytest.raises(InputError, match="categories"):
-        alignment_score(["model_a"], ["a"])
 
 
 def test_accuracy_policies() -> None:
@@ -77,14 +46,6 @@ def test_human_ceiling_by_hand() -> None:
     assert out.details["by_annotators"]["1-2"] == 1.0
     with pytest.raises(InputError, match="2 annotators"):
         human_ceiling([["a"], ["b"]])
-
-
-def test_categories_split_the_score() -> None:
-    judge, human = ["a", "b", "a", "b"], ["a", "b", "b", "a"]
-    out = alignment_by_category(judge, human, category=["x", "x", "y", "y"], cluster=[1, 2, 3, 4])
-    assert {k: e.estimate for k, e in out.items()} == {"x": 1.0, "y": 0.0}
-    with pytest.raises(InputError, match="category"):
-        alignment_by_category(judge, human, category=["x"])
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -46,15 +45,6 @@ def test_estimates_and_intervals_keep_above_the_least_value(found):
         (stats.gwet_ac1(table), even),
     ):
         keeps_above(estimate, least)
-
-
-def test_the_least_values_are_reached_where_all_items_are_judged_alike():
-    table = CountTable(counts=np.full((6, 3), 2.0), categories=tuple("abc"), given=True)
-    assert stats.vote_share_reliability(table).estimate == pytest.approx(-1 / 5)
-    assert agreement.least_vote_share(table.per_item, estimator="anova") == pytest.approx(-1 / 5)
-    assert stats.fleiss_kappa(table).estimate == pytest.approx(-1 / 5)
-    even = agreement.least_against_even_chance(table.per_item, n_categories=3)
-    assert stats.gwet_ac1(table).estimate == pytest.approx(even)
 
 
 def test_stepping_up_ends_the_interval_at_zero_or_at_the_estimate_and_says_so():

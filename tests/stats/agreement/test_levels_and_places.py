@@ -31,15 +31,6 @@ def test_levels_tell_a_judge_of_systems_from_a_judge_of_answers() -> None:
         assert again[name].interval.high == pytest.approx(out[name].interval.high, rel=1e-9)
 
 
-def test_constant_questions_are_left_out_and_counted() -> None:
-    out = correlation_by_level(
-        [1, 1, 2, 3, 1, 2], [1, 2, 1, 3, 2, 4], source=[0, 0, 1, 1, 2, 2], system=[0, 1] * 3
-    )
-    assert out.details["n_sources_used"] == 2
-    with pytest.raises(InputError, match="equally long"):
-        correlation_by_level([[1, 2]], [[1, 2]], source=[0], system=[0])
-
-
 def test_a_pair_counts_only_where_both_orders_are_right() -> None:
     gold = np.array(["a", "b"] * 30)
     always_first = pair_accuracy(np.full(60, "a"), np.full(60, "b"), gold)

@@ -13,7 +13,6 @@ from judgestats.errors import InputError
 from judgestats.stats import (
     first_position_preference,
     grade_score,
-    grade_score_difference,
     option_win_rate,
     position_and_noise,
     position_test,
@@ -66,17 +65,6 @@ def test_bounds_are_reached_by_some_completion(n: int, data: st.DataObject) -> N
     assert out["high"][0] == pytest.approx(every.max(), abs=1e-12)
 
 
-def test_two_options_and_nothing_read_are_defined() -> None:
-    items = grade_score_items([[0, 1], [0, 0], [NAN, NAN], [0, NAN]])
-    assert items["grade_score"][:2].tolist() == [1.0, 0.0]
-    assert math.isnan(items["grade_score"][2])
-    assert (items["low"][2:].tolist(), items["high"][2:].tolist()) == ([0.0, 0.0], [1.0, 1.0])
-    out = grade_score([[NAN, NAN]] * 4)
-    assert math.isnan(out.estimate)
-    assert out.sample.n_excluded == 4
-    assert (out.details["low"], out.details["high"]) == (0.0, 1.0)
-
-
 def test_items_with_different_numbers_of_options() -> None:
     positions = [[*consistent(3), NAN], consistent(4), [1, 1, 1, NAN]]
     out = grade_score(positions, n_options=[3, 4, 3])
@@ -85,16 +73,6 @@ def test_items_with_different_numbers_of_options() -> None:
     assert out.details["chance"] == pytest.approx(np.mean(chances))
     with pytest.raises(InputError, match="later columns"):
         grade_score([[0, 2, 1, 0]], n_options=3)
-
-
-def test_paired_difference_corrects_for_chance() -> None:
-    rng = np.random.default_rng(1)
-    three = rng.integers(3, size=(400, 3))
-    four = rng.integers(4, size=(400, 4))
-    corrected = grade_score_difference(three, four)
-    assert corrected.interval.low < 0 < corrected.interval.high
-    with pytest.raises(InputError, match="equally long"):
-        grade_score_difference(three, four[:5])
 
 
 def test_grade_score_bad_input() -> None:
@@ -194,12 +172,6 @@ def test_first_position_preference_is_mcnemar_exact() -> None:
     assert out.p_value == pytest.approx(0.690037965774536, abs=1e-12)  # binom.test(14, 25)
     assert out.effect.interval.low == pytest.approx(0.349281633991336, abs=1e-12)
     assert out.details["no_lean"] == 30
-
-
-def test_clusters_are_the_unit_of_the_exact_test() -> None:
-    first, second = ["a"] * 20, ["b"] * 20
-    out = first_position_preference(first, second, cluster=np.repeat(range(4), 5))
-    assert out.p_value == pytest.approx(2 * 0.5**4)
 
 
 def _repeated(rng: np.random.Generator, pa: np.ndarray, reps: int) -> np.ndarray:

@@ -13,17 +13,6 @@ def verdicts(rng: np.random.Generator, p: np.ndarray, r: int = 3) -> np.ndarray:
     return np.where(rng.random((p.size, r)) < p[:, None], "good", "bad").astype(object)
 
 
-def test_excess_is_half_the_squared_distance_of_the_probabilities() -> None:
-    rng = np.random.default_rng(2)
-    n = 4000
-    out = run_change(
-        verdicts(rng, np.full(n, 0.2)), verdicts(rng, np.full(n, 0.7)), kind="verdicts",
-    )  # fmt: skip
-    assert out.effects[0].estimate == pytest.approx(0.25, abs=0.02)
-    assert out.p_value < 0.001
-    assert out.details["ruled_out_above"] == out.effects[0].interval.high
-
-
 def test_an_unchanged_rerun_as_baseline_takes_item_by_run_noise_away() -> None:
     rng = np.random.default_rng(4)
     plain, beyond = 0, 0

@@ -31,17 +31,6 @@ def test_a_clear_best_is_alone_and_recommended() -> None:
     assert "is the best" in out.sentence()
 
 
-def test_the_cheapest_is_recommended_only_within_the_margin() -> None:
-    rng = np.random.default_rng(2)
-    shared = rng.normal(size=(200, 1))
-    x = shared + 0.1 * rng.normal(size=(200, 2)) + [0.02, 0.0]
-    names = ["dear", "cheap"]
-    wide = comparisons_with_best(x, conditions=names, cost=[732, 290], margin=0.2)
-    assert wide.recommended == "cheap"
-    narrow = comparisons_with_best(x, conditions=names, cost=[732, 290], margin=0.005)
-    assert narrow.recommended != "cheap"
-
-
 def test_what_is_not_told_apart_says_how_many_items_would_decide() -> None:
     rng = np.random.default_rng(3)
     x = (rng.random((30, 2)) < [0.7, 0.6]).astype(float)

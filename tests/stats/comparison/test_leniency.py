@@ -5,7 +5,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import leniency
-from judgestats.stats.inference import distributions, mean_over_clusters, run_component
+from judgestats.stats.inference import distributions, run_component
 
 
 def test_leniency_is_that_of_two_codes(declared):
@@ -22,23 +22,6 @@ def test_leniency_is_that_of_two_codes(declared):
         assert [term.interval.low, term.interval.high] == pytest.approx(ends, rel=1e-8)
         half = distributions.t.ppf(1 - 0.05 / 6, expected["df"]) * term.std_error
         assert term.interval.high - term.estimate == pytest.approx(half, rel=1e-8)
-
-
-def test_leniencies_differ_by_the_difference_of_means_and_sum_to_nothing():
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(30, 4, 3)) + np.arange(4)[:, None] / 3
-    out = leniency(x)
-    values = [e.estimate for e in out.terms]
-    means = x.mean(axis=(0, 2))
-    assert sum(values) == pytest.approx(0, abs=1e-12)
-    assert np.subtract.outer(values, values) == pytest.approx(
-        np.subtract.outer(means, means), abs=1e-12
-    )
-    turned = leniency(x[::-1, ::-1, ::-1])
-    assert [e.estimate for e in turned.terms[::-1]] == pytest.approx(values, abs=1e-12)
-    two = leniency(x[:, :2])
-    half = mean_over_clusters((x[:, 0] - x[:, 1]).mean(axis=1), np.arange(30))
-    assert two.terms[0].std_error == pytest.approx(half.std_error / 2, rel=1e-9)
 
 
 def test_random_runs_widen_the_intervals():

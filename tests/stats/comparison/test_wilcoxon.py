@@ -110,17 +110,6 @@ def test_bad_input_is_named(call: object, match: str) -> None:
         call()  # type: ignore[operator]
 
 
-def test_hodges_lehmann_is_a_median_of_averages_and_shifts() -> None:
-    d = np.random.default_rng(4).integers(-3, 5, size=60).astype(float)
-    i, j = np.triu_indices(60)
-    e = pseudomedian(d)
-    assert e.estimate == np.median((d[i] + d[j]) / 2)
-    moved = pseudomedian(d + 10)
-    assert moved.estimate == pytest.approx(e.estimate + 10)
-    assert e.interval is not None
-    assert e.interval.low <= e.estimate <= e.interval.high
-
-
 def test_limits_over_clusters_are_averages_of_pairs_at_the_spread_of_the_clusters() -> None:
     d, cluster = np.random.default_rng(3).integers(-30, 50, 60), np.arange(60) // 2
     averages = np.sort(np.add.outer(d, d)[np.triu_indices(60)] / 2)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from judgestats.errors import InputError
 from judgestats.stats.designs import cell_statistics
 
 SCORES = hnp.arrays(
@@ -61,30 +60,6 @@ def test_random_subsets_do_not_depend_on_order_or_call(rng: np.random.Generator)
     a = cell_statistics(x)
     b = cell_statistics(x[:, :, rng.permutation(30)])
     np.testing.assert_allclose(a.from_mean, b.from_mean, rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("x", "match"),
-    [
-        ([[1.0, 2.0]], r"3-d .*got shape \(1, 2\)"),
-        (np.empty((0, 2, 3)), "not empty"),
-        ([[["a", "b"]]], "must hold numbers"),
-        (np.full((2, 2, 2), np.inf), "8 infinite"),
-    ],
-)
-def test_unusable_scores_are_refused(x, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        cell_statistics(x)
-
-
-def test_names_clusters_and_options_must_fit() -> None:
-    x = np.ones((2, 2, 2))
-    with pytest.raises(InputError, match="2 different names"):
-        cell_statistics(x, conditions=["a", "a"])
-    with pytest.raises(InputError, match="cluster"):
-        cell_statistics(x, cluster=[1])
-    with pytest.raises(InputError, match="center"):
-        cell_statistics(x).spread("mode")
 
 
 @pytest.fixture

@@ -32,16 +32,6 @@ def test_size_for_normal_scores_and_coverage_of_the_kurtosis(runs):
     assert covered / runs >= 0.89
 
 
-def test_what_is_undefined_says_why():
-    constant = normality_test(np.full((10, 5), 7.0))
-    assert np.isnan(constant.p_value)
-    assert constant.reason
-    assert np.isnan(constant.effects[0].estimate)
-    assert normality_test(np.array([[1.0, 2.0]])).reason
-    with pytest.raises(InputError):
-        normality_test(np.array([1.0, 2.0]))
-
-
 def test_a_change_of_kurtosis_is_that_of_both_tests_and_paired():
     rng = np.random.default_rng(2)
     peaked, flat = rng.laplace(size=(30, 40)), rng.uniform(size=(30, 60))

@@ -25,16 +25,6 @@ def test_adjusted_p_is_never_below_p_and_keeps_the_order(p: list[float], method:
     assert np.all(np.diff(adjusted[order]) >= -1e-12)
 
 
-@settings(max_examples=40, deadline=None)
-@given(p=P_VALUES)
-def test_the_familiar_order_of_the_methods(p: list[float]) -> None:
-    got = {m: p_adjust(p, method=m) for m in ADJUSTMENTS}
-    slack = 1e-12
-    assert np.all(got["holm"] <= got["bonferroni"] + slack)
-    assert np.all(got["BH"] <= got["holm"] + slack)
-    assert np.all(got["BH"] <= got["BY"] + slack)
-
-
 @pytest.mark.parametrize(
     ("p", "method", "match"),
     [

@@ -9,7 +9,6 @@ import pytest
 
 from judgestats import stats
 from judgestats.errors import InputError
-from judgestats.stats.inference import DEFAULTS, NULL, ON_DEMAND, P_VALUE
 
 SHARED = ("cluster", "level", "n_resamples", "n_permutations", "seed")
 OWN = {
@@ -20,24 +19,6 @@ OWN = {
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
     return dict(inspect.signature(getattr(stats, name)).parameters)
-
-
-def test_every_public_statistic_takes_the_same_defaults() -> None:
-    for name in stats.__all__:
-        shown = parameters(name)
-        doc = inspect.getdoc(getattr(stats, name)) or ""
-        documented = doc.partition("Parameters\n-----")[2].partition("Returns\n-----")[0]
-        assert not any(p.kind is p.VAR_KEYWORD for p in shown.values()), name
-        for key in set(SHARED) & set(shown):
-            assert shown[key].kind is inspect.Parameter.KEYWORD_ONLY, name
-            assert key in documented, f"{name} does not document {key}"
-            default = shown[key].default
-            if default is inspect.Parameter.empty or (name, key) in OWN:
-                continue
-            if key == "n_permutations":
-                assert default in {P_VALUE, NULL, ON_DEMAND}, name
-            else:
-                assert default == DEFAULTS[key], f"{name}({key}={default})"
 
 
 def test_a_misspelled_keyword_is_refused_with_the_right_one() -> None:

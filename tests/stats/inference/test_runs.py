@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from judgestats.stats import mean_shift
-from judgestats.stats.inference import distributions, mean_over_clusters, run_component
+from judgestats.stats.inference import mean_over_clusters, run_component
 
 CLOSE = {"rel": 1e-8, "abs": 1e-12}
 
@@ -56,36 +55,3 @@ def test_the_number_of_runs_decides_what_is_random(judges, runs, shift, is_rando
     assert (found.is_random, found.target) == (is_random, target)
     again = run_component(scores, interleaved=True)
     assert (again.is_random, again.target) == (False, "")
-
-
-def test_a_judge_that_never_varies_and_one_with_one_run_count_for_nothing():
-    rng = np.random.default_rng(5)
-    scores = rng.normal(size=(20, 3, 4))
-    scores[:, 1] = scores[:, 1, :1]
-    scores[:, 2, 1:] = np.nan
-    alone = run_component(scores[:, :1])
-    found = run_component(scores)
-    assert (found.statistic, found.df, found.runs) == (alone.statistic, 3, (4, 4, 1))
-    nothing = run_component(scores[:, 1:2])
-    assert np.isnan([nothing.statistic, nothing.variance]).all()
-    assert not nothing.is_random
-
-
-def test_few_runs_say_what_more_would_save():
-    rng = np.random.default_rng(5)
-    x = rng.normal(size=(40, 2, 3)) + 0.5 * rng.normal(size=(1, 2, 3))
-    runs = run_component(x)
-    assert runs.is_random
-    [row] = mean_shift(x, runs=runs).rows
-    [note] = row.notes
-    saved = int(note.message.removeprefix("5 runs per judge would narrow this interval by ")[:-2])
-    items = mean_over_clusters((x[:, 1] - x[:, 0]).mean(axis=1), np.arange(40))
-    squares = runs.ms_run**2 / 8 + runs.ms_residual**2 / runs.df_residual
-    added = runs.variance * 2 / 5
-    variance = items.std_error**2 + added
-    df = variance**2 / (items.std_error**4 / 39 + (2 / 5 / runs.k) ** 2 * squares)
-    half = distributions.t.ppf(0.975, df) * np.sqrt(variance)
-    ratio = 2 * half / (row.interval.high - row.interval.low)
-    assert saved == round(100 * (1 - ratio)) > 5
-    many = rng.normal(size=(40, 2, 5)) + 0.5 * rng.normal(size=(1, 2, 5))
-    assert not mean_shift(many, runs=run_component(many)).rows[0].notes

@@ -29,14 +29,6 @@ def test_without_a_clean_text_any_success_counts():
     )
 
 
-def test_what_was_not_read_is_left_out():
-    out = attack_success([[10, math.nan], [math.nan, math.nan], [1, 1]], success_from=10)
-    assert (out.sample.n_items, out.effect.estimate) == (2, 0.5)
-    empty = attack_success([[math.nan], [math.nan]], success_from=10)
-    assert math.isnan(empty.p_value)
-    assert empty.reason == "no text has a score"
-
-
 def test_wrong_input_is_told():
     with pytest.raises(InputError, match="clean must hold the 2 items"):
         attack_success([1, 2], [1], success_from=10)

@@ -1,7 +1,6 @@
 """factor_analyzer works with any scikit-learn, and the wrapper is a no-op where none is needed."""
 
 import importlib
-import warnings
 
 import numpy as np
 import pytest
@@ -18,10 +17,6 @@ def new_check_array(X, *, ensure_all_finite=True):
     return "new", ensure_all_finite
 
 
-def both_check_array(X, *, force_all_finite="deprecated", ensure_all_finite=None):
-    return force_all_finite, ensure_all_finite
-
-
 def test_old_name_is_left_alone_where_it_is_known():
     wrapped = reliability.translate_finite_argument(old_check_array)
     assert wrapped is old_check_array
@@ -36,11 +31,6 @@ def test_old_name_is_translated_where_it_is_gone():
     assert wrapped([1]) == ("new", True)
 
 
-def test_old_name_is_not_used_where_it_is_deprecated():
-    wrapped = reliability.translate_finite_argument(both_check_array)
-    assert wrapped([1], force_all_finite=True) == ("deprecated", True)
-
-
 def test_install_mends_both_modules_once_and_leaves_scikit_learn_alone():
     reliability.install()
     functions = [importlib.import_module(name).check_array for name in reliability.MODULES]
@@ -51,14 +41,3 @@ def test_install_mends_both_modules_once_and_leaves_scikit_learn_alone():
     assert untouched is check_array
     for function in functions:
         assert function(np.ones((2, 2)), force_all_finite=True).shape == (2, 2)
-
-
-def test_fit_gives_no_warning_and_does_not_write_into_its_input():
-    R = np.full((5, 5), 0.3) + 0.7 * np.eye(5)
-    before = R.copy()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        loadings, phi, _ = reliability.factor_analysis(R, n_factors=2, rotation="oblimin")
-    assert np.array_equal(R, before)
-    assert loadings.shape == (5, 2)
-    assert phi.shape == (2, 2)

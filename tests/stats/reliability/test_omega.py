@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.results import plain
 from judgestats.stats import omega_total
 from judgestats.stats.reliability import weighted_covariances
 
@@ -72,14 +71,6 @@ def test_an_interval_holds_the_estimate():
     assert result.interval.low < result.estimate < result.interval.high
     assert result.std_error > 0
     assert result.interval.method
-
-
-def test_cases_with_low_coverage_are_noted():
-    small = omega_total(scores(1, n=20), model="congeneric", n_resamples=100)
-    assert "low_coverage" in [n.code for n in small.notes]
-    assert "logit" in small.interval.method
-    large = omega_total(scores(1, n=60), model="congeneric", n_resamples=100)
-    assert "low_coverage" not in [n.code for n in large.notes]
 
 
 def test_same_seed_same_interval_for_any_number_of_workers():
@@ -176,23 +167,3 @@ def test_perfect_agreement_is_one_without_a_zero_width_interval():
 def test_bad_input_is_refused_in_words(X, options, words):
     with pytest.raises(InputError, match=words):
         omega_total(X, **options)
-
-
-def test_it_prints_and_tidies():
-    result = omega_total(scores(), model="congeneric", null=True, n_permutations=19)
-    text = str(result)
-    for part in (
-        "omega_total =",
-        "95 percent",
-        "null (the item does not matter)",
-        "fit: chi2",
-        "one judgment:",
-        "judgments needed:",
-    ):
-        assert part in text
-    row = result.tidy().iloc[0]
-    assert row["model"] == "congeneric"
-    assert row["conf_low"] == result.interval.low
-    assert row["k_for_0.8"] == result.replications_for[0.8]
-    assert plain(result)["fit"]["df"] == 5
-    assert "omega" in result.sentence()

@@ -226,15 +226,6 @@ def test_labels_gained_are_those_of_two_codes(declared):
     assert wider.low < out.interval.low < out.interval.high < wider.high
 
 
-def test_labels_gained_stand_with_the_corrected_rate(reference):
-    d = reference.data("bin1000")
-    out = corrected_rate(d.judge, d.human, labels_drawn="random")
-    assert out.labels_extra.estimate == labels_gained(d.judge, d.human).estimate
-    assert f"Effective extra labels {out.labels_extra.estimate:.0f} [" in out.sentence()
-    useless = reference.data("bin_useless")
-    assert "no gain is shown" in corrected_rate(useless.judge, useless.human).sentence()
-
-
 def test_labels_gained_are_refused_where_they_cannot_be_known():
     rng = np.random.default_rng(3)
     people = rng.normal(size=200)

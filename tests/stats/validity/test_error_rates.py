@@ -99,16 +99,6 @@ def test_bad_input_is_told_in_sentences():
         error_rates([1, 0], [1, 0], labels_drawn="somehow")
 
 
-def test_no_negatives_has_a_reason_and_a_note():
-    out = error_rates([1, 1, 0], [1, 1, 1])
-    assert math.isnan(out.rates["specificity"].estimate)
-    assert "people never say fail" in out.rates["specificity"].reason
-    codes = {n.code for n in out.notes}
-    assert {"no_class", "few_labels", "assumes_random"} <= codes
-    assert "NaN" not in str(out)
-    assert "nan" not in str(out)
-
-
 def test_by_verdict_without_a_label_of_the_unread_speaks_for_what_was_read():
     judge = np.array([1.0] * 60 + [0.0] * 40 + [np.nan] * 5)
     human = np.full(105, np.nan)

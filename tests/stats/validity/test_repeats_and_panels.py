@@ -42,19 +42,6 @@ def test_accuracy_by_k_and_the_fewest_that_are_enough():
         accuracy_by_k(v, y[:5])
 
 
-def test_equal_judges_make_a_better_panel_and_a_copy_is_named():
-    rng = np.random.default_rng(3)
-    y = rng.random(500) < 0.6
-    v = np.where(rng.random((500, 5)) < 0.75, y[:, None], ~y[:, None])
-    v[:, 4] = np.where(rng.random(500) < 0.98, v[:, 3], ~v[:, 3])
-    out = panel_of_judges(v, y, names=list("abcde"))
-    assert out.copies[0][:2] == ("d", "e")
-    assert 2 < out.effective_judges < 4.5
-    assert out.against_best["majority"].interval.low > 0
-    assert out.calls == 5
-    assert "near copies: d and e" in out.sentence()
-
-
 def test_the_best_of_equal_judges_is_not_flattered():
     rng = np.random.default_rng(4)
     gains = []
