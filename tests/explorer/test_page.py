@@ -56,7 +56,7 @@ CLICK_ALL = """(async () => { const all = (s) => [...document.querySelectorAll(s
 pytestmark = pytest.mark.browser
 
 
-def hostile(payload: dict[str, Any]) -> dict[str, Any]:
+def hostile(payload: dict[str, Any], longest: int = 3_000) -> dict[str, Any]:
     """A payload with a hostile string wherever a string is shown."""
     n = 0
     kept = {"schema", "mode", "kind", "rater", "outcome", "direction", "resolution", "key", "id"}
@@ -75,7 +75,7 @@ def hostile(payload: dict[str, Any]) -> dict[str, Any]:
         return f"{HOSTILE[n % len(HOSTILE)]}{n}"
 
     made = fill(payload)
-    made["texts"][0] = "x" * 300_000 + HOSTILE[0]
+    made["texts"][0] = "x" * longest + HOSTILE[0]
     return dict(made)
 
 
@@ -112,7 +112,8 @@ def hostile_payload(kind: str) -> dict[str, Any]:
         texts = {f"i{k}": [("answer", f"text {k}")] for k in range(25)}
         return hostile(blind_payload(texts, choices=["good", "bad"], annotator="ann"))
     found = judgestats.audit(judgments(3, kind=kind), n_resamples=99)
-    return hostile(view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)[0])
+    payload, _ = view_payload(found.run.records, judgments(3, kind=kind), cutoff=6.0)
+    return hostile(payload, 300_000 if kind == "score" else 3_000)
 
 
 def hostile_page(kind: str, path: Path) -> Path:
