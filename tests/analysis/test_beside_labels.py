@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from judgestats.analysis import label_agreement_results, supplemented
 from judgestats.analysis.audit import audit
@@ -51,3 +52,12 @@ def test_levels_need_several_systems_and_questions():
     assert levels["between_systems"].estimate > 0.95
     assert levels["within_source"].estimate > levels["pooled"].estimate
     assert label_agreement_results(frame.assign(author="one"), level=0.95) == []
+
+
+def test_a_judge_of_places_is_right_in_both_orders_of_no_pair():
+    found = by_id(label_agreement_results(pairs(lambda i, order: order[0]), level=0.95))
+    assert found["people.both_orders"].estimate == 0
+    assert found["people.both_orders"].details["one_order"] == pytest.approx(0.5)
+    assert found["people.slots"].effects[0].estimate == 1  # the right one stands first
+    assert found["people.slots"].effects[1].estimate == 0
+    assert found["people.slots"].p_value < 0.01

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from judgestats.analysis import AnalysisPlan, best_of_n, omega_of_hits
+from judgestats.stats import agreement_across_judges
 
 LETTERS = np.array(list("ABCDE"), dtype=object)
 
@@ -119,3 +120,65 @@ def test_an_omega_of_hits_stands_beside_the_choices():
     assert parallel.result.null is not None
     assert other.id == "repetition.omega_tau-equivalent.j"
     assert omega_of_hits("j", asked.drop(columns="preferred"), declared) == []
+
+
+def test_reliability_by_benchmark_is_that_of_its_questions(found):
+    # A letter kept with probability p, else uniform on 5: rho_1 = p^2 where letters are balanced.
+    for benchmark, p in (("X", 0.3), ("Y", 0.8)):
+        one = found[f"benchmark.one.{benchmark}.one, T=0.5"]
+        assert one.interval.low < p**2 < one.interval.high
+        assert one.estimate == pytest.approx(p**2, abs=0.12)
+        many = found[f"benchmark.all.{benchmark}.one, T=0.5"]
+        assert many.estimate == pytest.approx(12 * one.estimate / (1 + 11 * one.estimate))
+        assert many.null.q95 < many.estimate
+        assert abs(many.null.mean) < 0.2
+
+
+def test_both_estimators_stand_beside_each_other_and_beside_their_null(found):
+    one = found["reliability.one.two, T=1"]
+    kappa = found["repetition.kappa.one.two, T=1"]
+    assert kappa.estimate < one.estimate  # divisor N
+    assert kappa.estimate == pytest.approx(one.estimate, abs=0.05)
+    for key in ("reliability.all", "repetition.kappa.all", "repetition.ac1", "repetition.unread"):
+        assert found[f"{key}.two, T=1"].null is not None
+
+
+def test_accuracy_of_answers_by_author_and_benchmark(found):
+    assert found["right.answers.author.m0"].estimate == 1
+    assert found["right.answers.author.m4"].estimate == 0
+    assert found["right.answers.author.m2"].estimate == 0.5
+    assert found["right.answers.benchmark.X"].estimate == pytest.approx(0.8)
+    assert found["right.answers.all"].estimate == pytest.approx(0.5)
+    table = found.conditions.set_index("condition")
+    assert table.loc["two, T=1", "answers_right in Y"] == pytest.approx(0.2)
+    assert table.loc["two, T=1", "chosen_right_by_chance"] == pytest.approx(0.5)
+    assert found["right.target.two, T=1"].details["random_choice"] == pytest.approx(0.5)
+
+
+def test_agreement_across_judges_stands_beside_what_unrelated_judges_share():
+    rng = np.random.default_rng(3)
+    # Judges that like the letter A for no reason agree by that alone.
+    biased = rng.choice(LETTERS, p=[0.6, 0.1, 0.1, 0.1, 0.1], size=(3, 40, 10))
+    by_liking = 0.6**2 + 4 * 0.1**2
+    out = agreement_across_judges(biased, n_permutations=499)
+    assert out.null.mean == pytest.approx(by_liking, abs=0.03)
+    assert out.null.p_value > 0.05
+    truth = LETTERS[rng.integers(0, 5, 40)]
+    shared = np.where(rng.random((3, 40, 10)) < 0.5, truth[None, :, None], biased)
+    shared_out = agreement_across_judges(shared, n_permutations=499)
+    assert shared_out.null.p_value == pytest.approx(1 / 500)
+    assert shared_out.estimate > shared_out.null.q95
+    plain = agreement_across_judges(shared)
+    assert plain.estimate == shared_out.estimate
+    assert plain.null is None
+
+
+def test_the_null_of_agreement_keeps_each_judges_own_consistency():
+    # Two judges, each constant within an item but unrelated: repetition is no evidence.
+    rng = np.random.default_rng(0)
+    p = []
+    for _ in range(60):
+        own = LETTERS[rng.integers(0, 3, (2, 15))]
+        out = agreement_across_judges(np.repeat(own[..., None], 20, axis=2), n_permutations=99)
+        p.append(out.null.p_value)
+    assert np.mean(np.array(p) <= 0.1) < 0.22

@@ -9,10 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis import CHECKS, Recomputed, crosscheck_table, with_crosscheck
+from judgestats.analysis import (
+    CHECKS,
+    Recomputed,
+    both_runs,
+    crosscheck_table,
+    match_conditions,
+    temperature,
+    with_crosscheck,
+    with_omega_model,
+)
+from judgestats.analysis import crosscheck as module
+from judgestats.analysis import drift as drifts
 from judgestats.analysis.audit import audit
 from judgestats.analysis.crosscheck import crosscheck
-from judgestats.data import Condition, parsed_frame
+from judgestats.data import Condition, demo_judgments, parsed_frame
 from judgestats.results import Results
 from tests.null_judge.worlds import World, scored
 
@@ -129,3 +140,70 @@ def test_a_pass_rate_of_one_has_an_exact_limit():
     found = crosscheck(frame, audit(frame, n_resamples=19).records())
     assert quantities(found)["lower limit of the pass rate"] == 1
     assert not differing(found)
+
+
+def test_scores_of_several_judges_are_the_same(rows):
+    assert not differing(rows)
+    found = quantities(rows)
+    assert found["ICC(1,1)"] == found["Cronbach's alpha"] == len(JUDGES)
+    assert found["mean difference"] == found["lower limit of a mean difference"] == 3
+    assert found["Friedman's statistic"] == found["F of dispersion within items"] == 1
+    assert {row.package.split()[0] for row in rows} == {"pingouin", "statsmodels"}
+    assert all(row.package.split()[1][0].isdigit() for row in rows)
+
+
+def test_a_condition_with_unparsed_scores_is_left_out(of_scores):
+    frame, found = of_scores
+    lost = frame.copy()
+    at = lost.index[lost["condition"] == "a, T=1"][:1]
+    lost.loc[at, ["score", "status"]] = [np.nan, "unreadable"]
+    rows = crosscheck(lost, found, checks=CHECKS[:2])
+    assert {row.condition for row in rows} == {"b, T=1", "c, T=1"}
+
+
+def test_ranks_of_distances_and_congeneric_omega_are_the_same():
+    world = World(sizes=(2,) * 10, replications=5, unread=0.0, constant=0.2)
+    asked = [Condition(judge="a", temperature=t) for t in (0.3, 0.7, 1.0)]
+    frame = scored(np.random.default_rng(8), world, asked)
+    declared = with_omega_model(temperature.plan({"resamples": 19, "seed": 0}, asked), "congeneric")
+    found = crosscheck(frame, temperature.analyse(frame, declared).records({}))
+    assert quantities(found)["Friedman's statistic"] == 1
+    assert quantities(found)["congeneric omega"] >= 1
+    assert not differing(found)
+
+
+@pytest.mark.parametrize("sizes", [(1,) * 20, (4, 3, 2, 2, 1, 1, 1)])
+def test_clusters_of_any_size(sizes):
+    world = World(sizes=sizes, replications=4, unread=0.0)
+    frame = scored(np.random.default_rng(9), world, JUDGES[:2])
+    found = crosscheck(frame, audit(frame, n_resamples=19).records())
+    assert {"F of dispersion within items", "signed-rank statistic", "mean difference"} <= set(
+        quantities(found)
+    )
+    assert ("lower limit of a mean difference" in quantities(found)) == (len(set(sizes)) == 1)
+    assert not differing(found)
+
+
+@pytest.mark.parametrize("baseline", [False, True])
+def test_a_change_between_runs_is_the_same(baseline):
+    world = World(sizes=(1,) * 12, replications=3, unread=0.0)
+    first, second, third = (scored(np.random.default_rng(s), world, JUDGES[:1]) for s in (1, 2, 3))
+    analysis = drifts.drift(
+        first, second, baseline=third if baseline else None, n_resamples=19, seed=0
+    )
+    frame, _ = both_runs(first, second, match_conditions(first, second, pairs=None))
+    found = crosscheck(frame, analysis.records())
+    assert ("mean difference" in quantities(found)) is not baseline
+    assert not differing(found)
+
+
+def test_the_recorded_judgments_of_the_demo_are_the_same():
+    frame = demo_judgments()
+    found = crosscheck(frame, audit(frame, n_resamples=19).records())
+    assert len(found) >= 6
+    assert not differing(found)
+
+
+def test_every_call_of_the_table_exists():
+    for check in CHECKS:
+        assert callable(module._function(check.call))

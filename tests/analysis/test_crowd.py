@@ -85,3 +85,12 @@ def test_an_interval_of_a_gain_excludes_zero_where_its_adjusted_p_is_small():
     for row in gains:
         assert (row.p_adjusted <= 0.05) == (row.interval.low > 0)
         assert row.interval.family_level == 0.95
+
+
+def test_q_and_mcnemar_are_those_of_whole_questions(found):
+    # 7 of 12 questions change, each with both its orders and all in one direction: 2 / 2^7
+    [pair] = found["strategies.pairs.j at T=0"].rows
+    assert pair.p_value == pytest.approx(2 / 2**7)
+    assert (pair.statistic, pair.estimate) == (-14, pytest.approx(-7 / N))
+    assert found["strategies.j at T=0"].statistic == pytest.approx(14)
+    assert pair.interval.low < pair.estimate < pair.interval.high < 0

@@ -13,7 +13,11 @@ from judgestats.analysis.drift import drift
 from judgestats.cli import main
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
-from judgestats.results import change_outcome, change_sentences
+from judgestats.results import change_outcome, change_sentences, plain_text, read_results
+from judgestats.results.change_screen import change_screen
+from tests.null_judge.designs import seeded
+from tests.null_judge.doors import RUNS, SAME
+from tests.null_judge.worlds import World, scored
 
 
 def run(*, seed, bump=0.0, spread=1.0, judge="J", items=40, replications=6):
@@ -308,3 +312,228 @@ def test_options_of_one_file_leave_the_other(workplace, capsys):
     assert verdicts == {"first": ["score"], "second": ["v1"]}
     assert main(["drift", *names, "--first-options", "--map 'v1"]) == 2
     assert "is not quoted right" in capsys.readouterr().err
+
+
+def test_a_shift_of_the_mean_and_nothing_else():
+    found = drift(run(seed=1), run(seed=2, bump=0.5), n_resamples=199)
+    shift = found["shift.J, T=1"].effect
+    assert shift.interval.low < 0.5 < shift.interval.high
+    assert shift.interval.low > 0
+    assert claims(found) == {"shift": "differs", "spread": "open"}
+    [moved, spread] = found.headlines
+    assert (moved.direction, moved.rests_on) == ("higher", ("shift.J, T=1",))
+    assert moved.p_adjusted < 0.05 < spread.p_adjusted
+    records = found.records()
+    assert change_outcome(records.headlines) == "CHANGED"
+    [sentence] = change_sentences(records)
+    assert sentence.startswith("J, T=1: the mean rose by 0.")
+    screen = plain_text(change_screen({"": records}))
+    reach = records["shift.J, T=1"].details["smallest_change"]
+    assert f"finds a change of {reach:.2f} points in the mean" in screen
+    assert set(records.family("drift.family").members) == {"shift.J, T=1", "spread.J, T=1"}
+    assert records["shift.J, T=1"].p_adjusted == moved.p_adjusted
+
+
+def test_a_wider_spread_lowers_reliability():
+    found = drift(run(seed=1), run(seed=2, spread=2.0), n_resamples=199)
+    [ratio] = found["gmd.J, T=1"].rows
+    assert ratio.interval.low < 2 < ratio.interval.high
+    assert claims(found) == {"shift": "equivalent", "spread": "differs"}
+    assert found.headlines[1].rests_on == ("spread.J, T=1", "gmd.J, T=1")
+    first, second = found.conditions["icc1"]
+    assert second < first
+
+
+def test_a_change_of_dispersion_is_claimed_exactly_where_its_interval_leaves_one_out():
+    claimed = []
+    for seed in range(12):
+        runs = [run(seed=2 * seed + i, spread=1 + i * (seed % 4) / 4, items=25) for i in (0, 1)]
+        runs = [r.assign(score=r["score"].round()) for r in runs] if seed % 2 else runs
+        found = drift(*runs, n_resamples=99)
+        [row] = found["gmd.J, T=1"].rows
+        apart = not row.interval.low - 1e-9 <= 1 <= row.interval.high + 1e-9
+        assert apart == (row.p_adjusted <= 0.05) == (claims(found)["spread"] == "differs")
+        assert row.p_value == found["spread.J, T=1"].p_value
+        claimed.append(apart)
+    assert 2 < sum(claimed) < 10
+
+
+@pytest.mark.parametrize("orders", [("",), ("ab", "ba")])
+def test_verdicts_are_counted_beyond_what_repetition_changes(orders):
+    same = drift(choices(seed=1, orders=orders), choices(seed=2, orders=orders), n_resamples=199)
+    change = same["flips.J, T=1"]
+    # 37.5 % of two verdicts on an item differ, in one run as between the runs.
+    assert change.details["within"] == pytest.approx(0.375, abs=0.08)
+    assert change.effect.interval.low < 0 < change.effect.interval.high
+    both = {"order": "open"} if len(orders) > 1 else {}
+    assert claims(same) == {"win_rate": "open", "flips": "open", **both}
+    assert change_outcome(same.headlines) == "CANNOT TELL"
+    assert "is inconclusive, " in change_sentences(same.records())[0]
+    turned = drift(
+        choices(seed=1, orders=orders, items=160),
+        choices(seed=2, moved=5, orders=orders, items=160),
+        n_resamples=199,
+    )
+    # Half of the items go from .75 to .25: half the squared distance of the shares is .125.
+    assert turned["flips.J, T=1"].effect.estimate == pytest.approx(0.125, abs=0.06)
+    assert claims(turned)["flips"] == "differs"
+    assert change_outcome(turned.headlines) == "CHANGED"
+
+
+def test_runs_that_judged_once_show_the_direction_at_most():
+    before, after = run(seed=1, replications=1), run(seed=2, replications=1, bump=1.0)
+    found = drift(before, after, n_resamples=199)
+    assert claims(found) == {"shift": "differs", "spread": "undefined"}
+    once = drift(choices(seed=1, replications=1), choices(seed=2, replications=1), n_resamples=99)
+    assert claims(once) == {"win_rate": "open", "flips": "undefined"}
+
+
+def test_many_conditions_against_themselves_are_one_family_and_a_short_print():
+    both = [
+        pd.concat([run(seed=10 * s + j, judge=f"J{j}", items=12, replications=3) for j in range(8)])
+        for s in (1, 2)
+    ]
+    found = drift(*(f.reset_index(drop=True) for f in both), n_resamples=49)
+    assert len(found.headlines) == 16
+    assert {h.claim for h in found.headlines} <= {"open", "equivalent"}
+    screen = plain_text(change_screen({"": found.records()}))
+    assert len(screen.splitlines()) <= 20
+    assert "9 more" in screen
+
+
+def test_a_simulated_judge_on_one_side_is_named_on_every_page(workplace):
+    for name, simulated in (("real", False), ("sim", True)):
+        data = workplace / name / "data"
+        data.mkdir(parents=True)
+        judge = "sim-typical" if simulated else "J"
+        run(seed=1, items=8, judge=judge).to_parquet(data / "judgments.parquet", index=False)
+        judges = [{"name": judge, "model": judge, "simulated": simulated, "prompt_sha": ["x"]}]
+        facts = {"simulated": simulated, "judges": judges}
+        (workplace / name / "results.json").write_text(json.dumps({"facts": facts}))
+    words = ["drift", "real", "sim", "--pair", "J, T=1 -> sim-typical, T=1", "--resamples", "99"]
+    assert main([*words, "--out", "moved"]) == 0
+    found = read_results(workplace / "moved" / "results.json")
+    assert found.simulated_judges == ["sim-typical"]
+    assert not found.all_simulated
+    assert main(["report", "moved", "--to", "md", "--out", "page"]) == 0
+    assert "SIMULATED: sim-typical" in (workplace / "page" / "report.md").read_text("utf-8")
+    assert main(["drift", "real", "real", "--resamples", "99", "--out", "same.json"]) == 0
+    assert "simulated" not in read_results(workplace / "same.json").facts
+
+
+def test_the_declared_omega_of_each_run_stands_beside_the_parallel_one():
+    frame = scored(seeded(2), World(sizes=(1,) * 30, replications=4, constant=0.1), RUNS)
+    first = frame["condition"] == RUNS[0].label
+    found = drift(
+        frame[first], frame[~first], pairs=SAME, n_resamples=19, omega_model="tau-equivalent"
+    )
+    told = [r for r in found.results if r.id.startswith("reliability.omega_tau-equivalent.")]
+    assert len(told) == 2
+    assert all(0 < r.result.estimate < 1 for r in told)
+
+
+def test_items_of_one_run_alone_are_told_on_the_first_screen():
+    later = run(seed=2)
+    later["item_id"] = later["item_id"].where(later["item_id"] < "i3", "other " + later["item_id"])
+    found = drift(run(seed=1), later, n_resamples=19).records({"kind": "drift", "title": "drift"})
+    screen = plain_text(change_screen({"": found}))
+    assert "items left out" in screen
+    kept = later["item_id"].str.startswith("i").sum() // 6
+    assert f"{40 - kept} of the 40 items of the first run" in " ".join(
+        n.message for n in found.limitations
+    )
+
+
+def test_a_change_of_these_items_need_not_be_one_of_others():
+    """Each target has its own estimate, interval, and p."""
+    turned = np.random.default_rng(7).choice([-1.0, 1.0], 40)
+    before, after = run(seed=1), run(seed=3)
+    moves = dict(
+        zip([f"i{i}" for i in range(40)], 1.5 * (turned - turned.mean()) + 0.3, strict=True)
+    )
+    after["score"] += after["item_id"].map(moves)
+    others = drift(before, after, n_resamples=99)
+    these = drift(before, after, n_resamples=99, target="these items")
+    wide, narrow = (f["shift.J, T=1"] for f in (others, these))
+    assert wide.effect.estimate == narrow.effect.estimate
+    assert wide.p_value > 0.05 > narrow.p_value
+    assert wide.effect.interval.low < 0 < narrow.effect.interval.low
+    assert claims(these)["shift"] == "differs"
+    assert these["shift.J, T=1"].details["target"] == "these items"
+
+
+def test_a_pass_rate_that_rises_by_fifteen_points_is_found():
+    found = drift(verdicts(seed=1), verdicts(seed=101, moved=0.15), n_resamples=19)
+    assert [h.hypothesis for h in found.headlines] == ["pass_rate", "flip_rate"]
+    rate = found["pass_rate.J, T=1"]
+    assert claims(found)["pass_rate"] == "differs"
+    assert change_sentences(found.records())[0].startswith("J, T=1: the pass rate rose by .")
+    level = rate.effect.interval.level
+    assert level == pytest.approx(0.96) or level == pytest.approx(0.95)
+
+
+def test_the_same_pass_rate_is_shown_only_within_the_margin():
+    frames = (
+        verdicts(seed=1, items=400, replications=5),
+        verdicts(seed=2, items=400, replications=5),
+    )
+    found = drift(*frames, n_resamples=19)
+    rate = found["pass_rate.J, T=1"]
+    assert rate.details["margin"] == 0.05
+    assert claims(found)["pass_rate"] == "equivalent"
+    assert change_outcome(found.headlines) == "NO CHANGE"
+    assert "within the margin of .05" in change_sentences(found.records())[0]
+    strict = drift(*frames, n_resamples=19, margin=0.001)
+    assert change_outcome(strict.headlines) == "CANNOT TELL"
+
+
+def test_the_names_of_two_runs_stay_on_one_line():
+    found = drift(run(seed=1), run(seed=2, judge="K"), n_resamples=99)
+    assert {h.about.stratum for h in found.headlines} == {"J, T=1\u00a0->\u00a0K, T=1"}
+    assert "shift.J, T=1 -> K, T=1" in found.records()
+
+
+def test_a_share_that_grows_is_told_by_its_score():
+    rng = np.random.default_rng(3)
+    before = scored_run(rng, ten=0.0)
+    found = drift(before, scored_run(rng, ten=0.2), n_resamples=199)
+    shares = {h.rests_on[0]: h for h in found.headlines if h.estimand == "change_of_share"}
+    grown = shares["share_10.J"]
+    assert (grown.claim, grown.direction) == ("differs", "higher")
+    assert "share of 10" in grown.says
+    test = found["share_10.J"]
+    assert test.effect.interval.low > 0
+    assert 0.05 < test.effect.estimate < 0.3
+    assert found["share_10.J"].details["target"] == "new items"
+    rows = {row.key: row.ask for row in found.rows}
+    assert rows["share_10"] == "Change of the share of 10"
+    again = drift(before, scored_run(rng, ten=0.0), n_resamples=199)
+    assert {h.claim for h in again.headlines if h.estimand == "change_of_share"} == {"open"}
+
+
+def scored_run(rng, *, ten):
+    means = np.random.default_rng(0).normal(6, 1.2, 60)
+    return read_judgments([
+        {"judge": "J", "item": f"i{i}", "repeat": r,
+         "score": 10.0 if rng.random() < ten else float(np.clip(round(x), 1, 9))}
+        for i, m in enumerate(means) for r, x in enumerate(m + rng.normal(0, 0.7, 4))
+    ])  # fmt: skip
+
+
+def test_copied_items_count_once_in_a_comparison_of_runs():
+    def run(seed):
+        rng = np.random.default_rng(seed)
+        x = np.clip(np.round(np.random.default_rng(0).normal(6, 1.5, (40, 1))
+                             + rng.normal(0, 0.8, (40, 5))), 1, 10)  # fmt: skip
+        x[20:] = x[:20]
+        return read_judgments([{"judge": "J", "item": f"i{i}", "repeat": r, "score": x[i, r]}
+                               for i in range(40) for r in range(5)])  # fmt: skip
+
+    found = {p: drift(run(1), run(2), n_resamples=99, duplicates=p) for p in ("cluster", "keep")}
+    joined, kept = (found[p]["shift.J"] for p in ("cluster", "keep"))
+    assert joined.effect.estimate == pytest.approx(kept.effect.estimate)
+    assert joined.effect.std_error > 1.2 * kept.effect.std_error
+    codes = {getattr(t, "code", "") for t in found["cluster"].limitations}
+    assert "duplicate_items" in codes
+    with pytest.raises(InputError, match="--duplicates"):
+        drift(run(1), run(2), n_resamples=99, duplicates="refuse")

@@ -366,3 +366,129 @@ def test_very_many_judgments_are_audited_in_parts(tmp_path, capsys, monkeypatch)
                   for d in (whole, parts))  # fmt: skip
     assert len(other) > 20
     near({"/".join(k): one[k] for k in other}, {"/".join(k): v for k, v in other.items()})
+
+
+@pytest.mark.parametrize("order", ["interleaved", "by repeat", None])
+def test_one_row_in_another_order_is_enough_not_to_be_interleaved(order, tmp_path, capsys):
+    frame = _scores(clustered=True).assign(request_order="interleaved", prompt="x")
+    frame["request_order"] = frame["request_order"].mask(frame.index == 7, order)
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    one, other = audited(tmp_path / "rows.parquet", capsys, "--factor", "prompt")
+    line = one["results"]["facts"]["design"]["line"]
+    assert ("(interleaved)" in line) == (order == "interleaved")
+    equal(one, other)
+
+
+def test_labels_that_differ_between_rows_are_left_out(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    rows = [
+        {"item_id": f"i{i}", "repeat": r, "score": int(rng.integers(1, 11)),
+         "label": i % 9 + 1 + r * (i < 28)}
+        for i in range(40) for r in range(2)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    one, other = audited(tmp_path / "rows.csv", capsys)
+    counts = one["reading"]["counts"]
+    assert (counts["labels"], counts["label_missing"]) == (12, 28)
+    said = [limit["message"] for limit in one["results"]["limitations"]]
+    assert any("28 items have human labels that differ" in text for text in said)
+    equal(one, other)
+
+
+def _labelled_passes() -> pd.DataFrame:
+    """Pass and fail with the labels of 25 of 40 items."""
+    rng = np.random.default_rng(7)
+    frame, people = _passes().drop(columns="question"), rng.choice(["pass", "fail"], 25)
+    item = frame["item_id"].str[1:].astype(int)
+    frame["passed"] = frame["passed"].map({True: "pass", False: "fail"})
+    return frame.assign(label=item.map(dict(enumerate(people))))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda f: f.assign(label=f["label"].where(f["judge"] == "A")),
+        lambda f: f.assign(label=f["label"].where(f["replicate"] == 0)),
+        lambda f: f.assign(chance=np.where(f["item_id"].str.len() == 2, 0.9, 0.3)),
+        lambda f: f.assign(confidence=np.random.default_rng(1).random(len(f)).round(2)),
+        lambda f: f.assign(category=[f"c{int(item[1:]) % 5}" for item in f["item_id"]]),
+        lambda f: f.assign(judge=f["judge"].mask(f.index == 7)),
+        lambda f: f.assign(replicate=f["replicate"] * 10**12),
+    ],
+    ids=["of one judge's rows", "of one repeat", "drawn by chance", "a confidence", "a category",
+         "a row without a judge", "repeats named by times"],
+)  # fmt: skip
+def test_further_columns_and_lone_labels_lose_no_judgment(changed, tmp_path, capsys) -> None:
+    file = tmp_path / "rows.csv"
+    changed(_labelled_passes()).to_csv(file, index=False)
+    one, other = audited(file, capsys)
+    assert sum(one["reading"]["counts"][n] for n in ("judgments", "missing")) == 320
+    for document in (one, other):  # rows of a judge without a name come later: so do its draws
+        for result in document["results"]["results"]:
+            result.pop("null", None)
+    equal(one, other)
+
+
+def test_labels_of_a_second_file_are_joined_by_criterion_and_the_others_named(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    rows = [
+        {"item_id": f"i{i}", "criterion": c, "replicate": r, "score": rng.integers(1, 11)}
+        for i in range(30) for c in ("tone", "facts") for r in range(3)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    people = table.query("replicate == 0").drop(columns="replicate").head(40)
+    people = people.assign(label=rng.integers(1, 11, 40)).drop(columns="score")
+    for labels in (people, people.query("criterion == 'tone'").drop(columns="criterion")):
+        labels.to_csv(tmp_path / "people.csv", index=False)
+        one, other = audited(
+            tmp_path / "rows.csv", capsys, "--labels", str(tmp_path / "people.csv")
+        )
+        assert one["reading"]["counts"]["judgments"] == 180
+        equal(one, other)
+        codes = {w["code"] for w in one["reading"]["warnings"]}
+        assert "item_without_label" in codes
+
+
+def test_every_entrance_reads_a_large_file_alike(tmp_path, capsys, monkeypatch) -> None:
+    """Size decides in `read_judgments`, under `doctor`, `check`, and `drift` too."""
+    file = tmp_path / "rows.parquet"
+    _passes().to_parquet(file, index=False)
+    found = []
+    for rows in (5_000_000, 100):
+        monkeypatch.setattr("judgestats.data.readers.registry.STREAM_ROWS", rows)
+        assert ("files" in js.read_judgments(file).attrs) == (rows == 100)
+        assert main(["doctor", str(file), "--json"]) == 0
+        counts = json.loads(capsys.readouterr().out)["reading"]["counts"]
+        code = main(["check", str(file), "--require", "flip_rate<=.9", "--json"])
+        gate = json.loads(capsys.readouterr().out)["verdicts"]
+        assert main(["drift", str(file), str(file), "--json"]) in {0, 1, 3}
+        change = json.loads(capsys.readouterr().out)["results"]["results"]
+        found.append((counts, code, gate, change))
+    assert found[0] == found[1]
+    _write(_passes(), tmp_path / "parts", shuffle=None)
+    assert main(["doctor", str(tmp_path / "parts")]) == 0
+    assert capsys.readouterr().out.startswith("READY")
+    main(["drift", str(tmp_path / "parts"), str(tmp_path / "parts"), "--json"])
+    assert json.loads(capsys.readouterr().out)["results"]["results"] == found[1][3]
+
+
+def test_an_item_scored_in_several_orders_is_refused(tmp_path) -> None:
+    frame = _scores(clustered=False)
+    both = pd.concat([frame.assign(order="ab"), frame.assign(order="ba")])
+    both.to_parquet(tmp_path / "rows.parquet", index=False)
+    said = r"48 items of 'A, T=[0-9.]+' were scored in several orders of presentation"
+    for stream in ("yes", "no"):
+        read = js.read_judgments(tmp_path / "rows.parquet", stream=stream)
+        with pytest.raises(InputError, match=said):
+            js.audit(read, n_resamples=99)
+
+
+def test_a_stream_refuses_what_memory_refuses(tmp_path) -> None:
+    """Codes of two responses are asked about."""
+    rows = [{"item": i, "winner": int((i + r) % 3 > 0)} for i in range(30) for r in range(2)]
+    pd.DataFrame(rows).to_parquet(tmp_path / "codes.parquet", index=False)
+    with pytest.raises(InputError, match="--values '0=a,1=b'"):
+        js.read_judgments(tmp_path / "codes.parquet", stream="yes")
+    words = {"values": {"0": "a", "1": "b"}, "stream": "yes"}
+    assert set(js.read_judgments(tmp_path / "codes.parquet", **words)["choice"]) == {"a", "b"}

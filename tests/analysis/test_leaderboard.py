@@ -133,3 +133,18 @@ def test_scores_beside_need_an_order_and_systems():
     lone = by_scores()[["score", "author"]].assign(cluster="q")
     with pytest.raises(InputError, match="all of one question"):
         add_scores(audited(pairs()), lone, level=0.95, seed=0)
+
+
+def test_an_audit_puts_systems_in_order_and_takes_the_place_out():
+    found = audit(parsed_frame(pairs()), n_resamples=19)
+    strengths = {s: found[f"strength.{s}.j, T=1"] for s in QUALITY}
+    for system, truth in QUALITY.items():
+        assert strengths[system].interval.low < truth < strengths[system].interval.high
+    place = found["strength.order_effect.j, T=1"]
+    assert place.interval.low < 0.6 < place.interval.high
+    [board] = [r.result.table for r in found.described if r.id.startswith("leaderboard.")]
+    assert list(board["system"]) == ["x", "y", "z"]
+    assert (board["best_rank"] <= [1, 2, 3]).all()
+    assert {"strength_x", "position"} <= {r.key for r in found.rows}
+    [row] = [r for r in found.rows if r.key == "strength_x"]
+    assert row.beside == {"rank, all at once": "rank.x.j, T=1"}

@@ -8,6 +8,7 @@ import pytest
 
 from judgestats.analysis.probe import analyse, plan
 from judgestats.data import Condition, parsed_frame
+from judgestats.errors import InputError
 from judgestats.items import Item, Response, load_bank
 from judgestats.protocols import (
     PROBES,
@@ -22,7 +23,7 @@ from judgestats.protocols import (
 )
 from judgestats.simulated import distribution, read_request, stated_quality
 from judgestats.simulated.judges import truth
-from tests.null_judge.designs import probed, seeded
+from tests.null_judge.designs import claims, probed, seeded
 from tests.null_judge.worlds import World
 
 BANK = load_bank()
@@ -245,3 +246,107 @@ def test_a_judge_bound_to_its_reference_moves_with_a_tampered_one():
         assert bound.high >= size - 0.4
         assert np.sign(bound.low) == np.sign(bound.high) == np.sign(size)
     assert not {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "reference"}
+
+
+def test_attacks_succeed_with_the_judge_that_obeys_and_with_no_other(found):
+    taken = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "attack"}
+    assert taken == {("sim-credulous", n) for n in ("order", "forged verdict", "master key")}
+    rate = found["instrument.order.sim-credulous at T=1"].effect
+    assert rate.estimate == 1.0
+    assert rate.interval.low > 0.85
+
+
+def test_a_judge_that_sees_what_is_worse_may_be_called_fair(found):
+    assert ("sim-typical", "gender") in claimed(found, "equivalent")
+    assert {n for j, n in claimed(found, "differs") if j == "sim-typical"} == {
+        "off topic", "cut off", "pair off topic",
+    }  # fmt: skip
+
+
+def test_the_figure_of_one_change_names_it():
+    probes = probes_named("probes", "padding,off topic")
+    judges = ["sim-blind", "sim-typical", "sim-swayed"]
+    drawing = analysed(judged(judges, probes), probes).drawing
+    assert len(drawing.rows) == 3
+    assert "the change padding adds" in drawing.caption
+
+
+def test_the_figure_is_of_the_comparisons_where_they_are_what_moves_judges():
+    probes = probes_named("probes", "gender,position,off topic,pair off topic")
+    judges = ["sim-blind", "sim-typical", "sim-positional"]
+    found = analysed(judged(judges, probes), probes)
+    assert ("sim-positional", "position") in claimed(found, "differs")
+    assert {"position"} == {row.split(".")[1] for row in found.drawing.rows}
+    assert "the change position adds" in found.drawing.caption
+
+
+def test_nothing_is_claimed_of_judges_that_heed_no_probe():
+    wrong = sum(bool(claims(probed(seeded(22, s), World(), resamples=19))) for s in range(3))
+    assert wrong == 0  # the first is the nearest: a tenth of its p is a claim
+
+
+def test_a_name_shifts_preferences_by_what_the_judge_adds_to_whom_it_names(compared):
+    probe = PROBES["famous name"]
+    expected = []
+    for side in probe.variants:
+        asked_by = ProbedPairwise(variant=side, pairs=64)
+        share = []
+        for unit in asked_by.units(BANK):
+            asked = read_request({"messages": list(asked_by.prompt(unit, ReplyMode.TEXT).messages)})
+            _, sums = distribution(truth("sim-swayed"), asked, 1.0)
+            first, second, tie = np.diff([0.0, *sums])
+            share.append((first if unit.order == "ab" else second) + tie / 2)
+        expected.append(np.mean(share))
+    interval = compared["instrument.famous name.sim-swayed at T=1"].effect.interval
+    assert interval.low < expected[1] - expected[0] < interval.high
+
+
+def test_the_worst_cases_stand_with_their_texts(compared):
+    [cases] = [r.result.table for r in compared.described if r.id == "worst_cases"]
+    famous = cases[cases["probe"] == "famous name"]
+    assert 1 <= len(famous) <= 3
+    assert (famous["moved"] > 0).all()
+    assert famous["answer"].str.contains("-- against --").all()
+
+
+def test_a_judge_that_is_not_asked_has_no_own_answers():
+    probes = probes_named("probes", "own answer")
+    given = {"probes": probes, "scale": Scale(), "resamples": 9, "seed": 0}
+    given |= {"own": {"x": "a"}, "texts": "on"}
+    with pytest.raises(InputError, match="own: 'x' is not among the judges"):
+        plan(given, [Condition(judge="y", temperature=1.0)])
+
+
+def test_what_was_written_anew_is_found_at_its_size():
+    rng = np.random.default_rng(12)
+    items = tuple(
+        Item(
+            id=f"q{i}", cluster=f"q{i}", turns=(f"Question {i}?",),
+            responses=tuple(rewritten(f"{i}.{k}", q) for k, q in enumerate(rng.uniform(.3, .7, 2))),
+        )
+        for i in range(40)
+    )  # fmt: skip
+    probes = probes_named("probes", "translated,condensed,other tone,off topic")
+    found = analysed(judged(["sim-fair", "sim-literal"], probes, items=items), probes, items=items)
+    moved = {k for k in claimed(found, "differs") if PROBES[k[1]].kind == "fair"}
+    sizes = {"translated": -0.8, "condensed": -1.1, "other tone": 0.6}
+    assert moved == {("sim-literal", probe) for probe in sizes}
+    for probe, size in sizes.items():
+        interval = found[f"instrument.{probe}.sim-literal at T=1"].effect.interval
+        assert interval.low <= size <= interval.high
+
+
+def test_authors_origins_and_reasoning_left_out_are_found_at_their_size(reasoned):
+    moved = {k for k in claimed(reasoned, "differs") if PROBES[k[1]].kind == "fair"}
+    assert moved == {
+        ("sim-parochial", "nationality"), ("sim-parochial", "mother tongue"),
+        ("sim-parochial", "reasoning left out"), ("sim-verbose", "expanded"),
+        ("sim-verbose", "reasoning left out"),
+    }  # fmt: skip
+    sizes = {"nationality": 0.9, "mother tongue": 0.6, "reasoning left out": -1.2}
+    for probe, size in sizes.items():
+        interval = reasoned[f"instrument.{probe}.sim-parochial at T=1"].effect.interval
+        assert interval.low <= size <= interval.high
+    # Three times as long, at .8 points a unit of log length.
+    interval = reasoned["instrument.expanded.sim-verbose at T=1"].effect.interval
+    assert interval.low <= 0.8 * np.log(2.9) <= interval.high

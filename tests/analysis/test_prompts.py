@@ -1,10 +1,12 @@
 """prompts: a judge that its prompt's wording moves is found, one that it does not is not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from judgestats.analysis.prompts import analyse, plan
+from judgestats.analysis.prompts import _negative_share_limits, analyse, plan
 from judgestats.data import parsed_frame
 from judgestats.errors import InputError
 from judgestats.items import load_bank
@@ -118,3 +120,32 @@ def test_a_single_prompt_or_two_of_one_name_are_refused(tmp_path):
         (tmp_path / folder / "p.txt").write_text("{question} {response}")
     with pytest.raises(InputError, match="two files have the same name"):
         prepare(design, {"prompts": f"{tmp_path}/a/p.txt,{tmp_path}/b/p.txt"})
+
+
+def test_several_judges_share_one_model_with_a_d_study(found):
+    parts = {e.name: e for e in found["crossed.T=1"].terms}
+    shares = [e.estimate for n, e in parts.items() if n.startswith("variance_share")]
+    assert sum(shares) == pytest.approx(1)
+    wording = parts["variance_share_wording"]
+    assert wording.interval.low > 0
+    assert parts["error_of_two_prompts"].estimate < parts["error_of_prompt_twice"].estimate
+    [few] = [limit for limit in map(str, found.limitations) if limit.startswith("Only 2 judges")]
+    assert few.endswith("so results for others are uncertain.")
+    [row] = [r for r in found.rows if r.key == "fair_wording"]
+    assert "crossed.T=1/variance_share_judges" in row.beside.values()
+
+
+def test_one_judge_has_no_such_model():
+    frame = judged(["sim-touchy"])
+    alone = analyse(frame, plan({"resamples": 19, "seed": 0}, ()))
+    assert not [r for r in alone.results if r.id.startswith("crossed")]
+
+
+def test_a_share_below_nothing_is_explained(found):
+    at = next(r for r in found.results if r.id == "wording.sim-typical at T=1").result
+    low = replace(
+        at.effect, estimate=-0.07, interval=replace(at.effect.interval, low=-0.12, high=-0.02)
+    )  # fmt: skip
+    [note] = _negative_share_limits({"j at T=1": at.replace(effects=(low,)), "k": at})
+    assert "is below 0 (j at T=1), which no true share is." in note
+    assert not _negative_share_limits({"k": at})

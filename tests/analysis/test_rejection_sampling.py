@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from itertools import combinations
 from typing import Any
 
@@ -158,3 +159,43 @@ def test_names_that_are_hostile_stay_in_their_folder() -> None:
         assert "\n" not in name
         assert len(name.split("/")) == 2
     assert np.isfinite(found.conditions["best_share"]).all()
+
+
+def test_a_gain_with_some_errors_is_shown() -> None:
+    asked = items()
+
+    def mostly(item: Item, a: int, b: int, order: str) -> str:
+        return (worst if item.id in {"q3", "q7"} else perfect)(item, a, b, order)
+
+    [gain] = run(asked, verdicts(asked, mostly))["gain"].rows
+    assert abs(gain.estimate) == pytest.approx((22 * 0.5 - 2 * 0.5) / 24)
+    assert gain.p_adjusted < 0.001
+    assert gain.estimate_name == "rate_difference", "a share of questions, not points"
+
+
+def test_strategies_that_say_the_same_are_not_told_apart() -> None:
+    asked = items()
+    dear = verdicts(asked, perfect, "cce-random@4").assign(cost_usd=0.1)
+    found = run(asked, dear, verdicts(asked, perfect))
+    [pair] = found["crowd.j at T=0.5"].rows
+    assert pair.p_value == 1.0
+
+
+def test_a_judge_of_places_only_chooses_at_random() -> None:
+    asked = items(200)
+    found = run(asked, verdicts(asked, always_first))
+    row = found.conditions.iloc[0]
+    assert row["undecided"] == 1.0
+    assert row["best_share"] == pytest.approx(0.25, abs=0.09)
+    assert abs(row["gain"]) < 0.06
+    dropped = run(asked, verdicts(asked, always_first), rule="drop").conditions.iloc[0]
+    assert dropped["n_chosen"] == 0
+    assert math.isnan(dropped["cost_per_chosen"])
+
+
+def test_without_labels_it_says_so() -> None:
+    asked = items(6, labelled=False)
+    found = run(asked, verdicts(asked, perfect), verdicts(asked, worst, "cce-random@4"))
+    assert "best_share" not in found.conditions
+    assert found.conditions["n_chosen"].tolist() == [6, 6]
+    assert all(len(t.splitlines()) == 6 for n, t in found.files.items() if n.endswith(".jsonl"))

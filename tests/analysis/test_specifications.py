@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ import judgestats
 from judgestats import read_judgments
 from judgestats.analysis.audit import audit
 from judgestats.cli import main
+from judgestats.errors import InputError
 
 
 def scores(shift=0.0, *, lost=0.0, wild=0.0, judges="ab", items=30, per=1, seed=0, heats=None):
@@ -136,3 +138,76 @@ def test_the_report_draws_the_curve_of_each_claim():
     assert mean.figure.rows[0].estimate == pytest.approx(curve.default.estimate)
     assert f"of {len(every)} have the sign and verdict" in mean.caption
     assert mean.figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_declared_specification_is_the_record_of_the_audit():
+    frame = scores(0.2, lost=0.05, wild=0.02, judges="abc", per=2)
+    plain = audit(frame, n_resamples=99)
+    found = audit(frame, n_resamples=99, specs="yes")
+    n = 0
+    for claim in ("shift", "gmd"):
+        for row in plain[f"{claim}.all"].rows:
+            curve = curves(found)[f"specs.{claim}.{row.a}:{row.b}"]
+            [own] = rows_of(curve, "default").to_dict("records")
+            assert (own["estimate"], own["p"]) == (row.estimate, row.p_adjusted)
+            assert (own["low"], own["high"]) == (row.interval.low, row.interval.high)
+            among = rows_of(curve, "all")
+            assert (among["choice"] == "declared").sum() == 1
+            assert among["estimate"].is_monotonic_increasing
+            n += 1
+    assert n == 6
+
+
+def test_a_clear_difference_holds_in_every_specification():
+    found = audit(scores(1.5, lost=0.03, wild=0.01, per=2), n_resamples=99, specs="yes")
+    curve = curves(found)["specs.shift.b, T=1:a, T=1"]
+    assert curve.same_share == 1.0
+    n = len(curve.decisive)
+    assert f"holds in {n} of {n}." in curve.sentence()
+    assert next(h for h in found.headlines if h.rests_on[0] == "shift.all").claim == "differs"
+    assert set(rows_of(curve, "reveals")["choice"]) == {"cluster"}
+    assert set(rows_of(curve, "apart")["choice"]) == {"repeats"}
+    assert not {"cluster", "repeats"} & {s.choices[0].key for s in curve.decisive[1:]}
+
+
+def test_unparsed_verdicts_are_a_category_of_their_own():
+    rng = np.random.default_rng(4)
+    rows = []
+    for i in range(120):
+        label = "pass" if rng.random() < 0.5 else "fail"
+        for judge, lost in (("a", 0.0), ("b", 0.5)):
+            said = label if rng.random() < 0.85 else {"pass": "fail", "fail": "pass"}[label]
+            gone = rng.random() < lost
+            rows.append(
+                {"judge": judge, "temperature": 1.0, "item_id": f"i{i}", "cluster": f"i{i}",
+                 "replicate": 0, "verdict": "nonsense" if gone else said, "label": label}
+            )  # fmt: skip
+    frame = read_judgments(rows, values={"nonsense": "unparsed"})
+    found = curves(audit(frame, n_resamples=99, specs="yes"))
+    [curve] = found.values()
+    assert [s.choices[0].value for s in curve.depends] == ["own category"]
+
+
+def test_an_unknown_kind_of_curve_is_refused():
+    with pytest.raises(InputError, match="specs"):
+        audit(scores(), n_resamples=99, specs="all")
+
+
+def test_the_command_shows_the_curve_and_its_document(table, capsys):
+    words = ["analyze", str(table), "--specs", "--scale", "1-10", "--values", "nonsense=unparsed",
+             "--track", "none", "--report", "none", "--resamples", "99"]  # fmt: skip
+    assert main([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    turned = [s for s in document["specs"] if not s["holds"]]
+    assert turned[0]["depends_on"] == ["unparsed"]
+    records = [r for r in document["results"]["results"] if r["hypothesis"] == "specs"]
+    assert len(records) == len(document["specs"])
+    assert main(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Specs Difference of means, b against a: " in shown
+    assert "depends on: unparsed policy" in shown
+
+
+def test_the_joint_test_needs_the_curve(table, capsys):
+    assert main(["analyze", str(table), "--joint"]) == 2
+    assert "Add --specs" in capsys.readouterr().err

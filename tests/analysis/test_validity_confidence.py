@@ -42,3 +42,10 @@ def test_words_are_no_chances():
                           "label": ["yes"] * 30, "confidence": ["high", "low"] * 15})  # fmt: skip
     found = js.audit(frame, n_resamples=19).analysis
     assert not [r for r in found.results if "brier" in r.id]
+
+
+def test_boasting_is_beyond_the_null():
+    rng = np.random.default_rng(3)
+    found = audited(np.full(300, 0.99), rng.random(300) < 0.7)
+    assert found["calibration"].null.p_value < 0.01
+    assert found["calibration"].estimate == pytest.approx(0.29, abs=0.08)

@@ -1,11 +1,14 @@
 """Rates measured in another study: used where there are no labels, refused otherwise."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import judgestats as js
 from judgestats.errors import InputError
+from judgestats.stats import corrected_by_rates
 
 GIVEN = {"sensitivity": "137/149", "specificity": "43/51"}
 
@@ -65,3 +68,47 @@ def test_labels_several_judges_and_scores_are_refused():
     pairs = pd.DataFrame({"item": range(30), "winner": ["a", "b", "tie"] * 10})
     with pytest.raises(InputError, match="pass and fail verdicts"):
         js.audit(pairs, n_resamples=19, **GIVEN)
+
+
+def test_the_pass_rate_is_corrected_by_them():
+    frame = judged()
+    found, one = corrected(frame)
+    passes = int((frame["verdict"] == "yes").sum())
+    same = corrected_by_rates(passes, 800, tp=137, positives=149, tn=43, negatives=51)
+    assert one.name == "rogan_gladen"
+    assert one.estimate == pytest.approx(same.estimate, abs=1e-9)
+    assert one.interval.low == pytest.approx(same.interval.low, abs=1e-9)
+    assert one.details["judge_only"] == pytest.approx(passes / 800)
+    [row] = [r for r in found.records().rows if r.key == "truth"]
+    assert row.estimand == "rogan_gladen"
+    assert row.ask == "Corrected rate"
+    metrics = next(iter(found.analysis.condition_metrics.values()))
+    assert metrics["validity/corrected"] == one.estimate
+
+
+def test_a_share_with_its_labels_says_the_same_and_more_labels_are_narrower():
+    frame = judged()
+    _, one = corrected(frame)
+    _, share = corrected(frame, sensitivity=f"{137 / 149:.6f}/149", specificity=f"{43 / 51:.6f}/51")
+    assert share.interval.low == pytest.approx(one.interval.low, abs=1e-5)
+    _, more = corrected(frame, sensitivity="1370/1490", specificity="430/510")
+    assert wide(more) < 0.7 * wide(one)
+
+
+def test_questions_that_repeat_widen_the_interval():
+    _, alone = corrected(judged(questions=0))
+    _, together = corrected(judged(questions=40))
+    assert together.details["effective_n"] < 45
+    assert together.sample.n_clusters == 40
+    assert wide(together) > 1.5 * wide(alone)
+
+
+def test_unread_verdicts_are_counted():
+    _, one = corrected(judged(unread=30))
+    assert one.sample.excluded == {"unread": 30}
+
+
+def test_a_judge_that_may_be_a_coin_gets_the_reason_instead_of_a_number():
+    _, one = corrected(judged(), sensitivity="30/60", specificity="31/60")
+    assert math.isnan(one.estimate)
+    assert "cannot be corrected" in one.reason

@@ -61,3 +61,50 @@ def test_few_labels_unnamed_systems_and_chances_give_none():
     assert not win_results(read.assign(chance=0.2), plan_for(read))
     by_hand = win_results(read, plan_for(read, labels_drawn="convenience"))
     assert all(np.isnan(r.result.estimate) for r in by_hand if r.id.startswith("preferred."))
+
+
+def test_rows_of_either_layout_give_one_rate():
+    frame = preferred()
+    turned = frame["question_id"] % 2 == 1
+    other = frame.copy()
+    other.loc[turned, ["model_a", "model_b"]] = frame.loc[turned, ["model_b", "model_a"]].to_numpy()
+    for column in ("winner", "label"):
+        other.loc[turned, column] = frame.loc[turned, column].map({"a": "b", "b": "a", "": ""})
+    one, two = (
+        next(r for i, r in results_of(f)[1].items() if i.startswith("preferred."))
+        for f in (frame, other)
+    )
+    assert one.estimate == pytest.approx(two.estimate, abs=1e-12)
+    assert one.interval.low == pytest.approx(two.interval.low, abs=1e-12)
+
+
+def test_several_systems_are_one_family_by_pairs():
+    frame = preferred(systems=("x", "y", "z"), shares={"x": 1.0, "y": 1.0, "z": 4.0}, labels=600)
+    found, results = results_of(frame, labels_drawn="random")
+    assert len([i for i in results if i.startswith("preferred.")]) == 3
+    pairs = next(r for i, r in results.items() if i.startswith("systems."))
+    assert pairs.adjust == "holm"
+    apart = {frozenset((r.a, r.b)) for r in pairs.rows if r.p_adjusted < 0.05}
+    assert apart == {frozenset("xz"), frozenset("yz")}
+    assert pairs.details["rank_ranges"]["z"] == (1, 1)
+    assert not [r for r in found.records().rows if r.key == "wins"]
+
+
+def test_equal_systems_are_seldom_told_apart_where_the_judge_alone_tells_them():
+    claims, alone = [], []
+    for seed in range(12):
+        frame = preferred(seed, n=400, labels=120, shares={"old": 1.0, "new": 1.0})
+        read = js.read_judgments(frame)
+        found = {r.id.partition(".")[0]: r.result
+                 for r in win_results(read, plan_for(read, labels_drawn="random"))}  # fmt: skip
+        claims.append(found["systems"].rows[0].p_adjusted < 0.05)
+        wins = (frame["winner"] == "b").mean()
+        alone.append(abs(wins - 0.5) > 1.96 * np.sqrt(0.25 / len(frame)))
+    assert sum(claims) <= 2  # of 12 at a true .05: more in 2 %
+    assert np.mean(alone) > 0.4
+
+
+def test_labels_drawn_by_verdict_give_rates_and_no_comparison():
+    read = js.read_judgments(preferred())
+    found = win_results(read, plan_for(read, labels_drawn="by-verdict"))
+    assert [r.id.partition(".")[0] for r in found] == ["preferred"]

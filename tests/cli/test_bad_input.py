@@ -114,3 +114,11 @@ def test_a_store_that_cannot_be_written(workplace, capsys, monkeypatch):
     assert code == 5  # the answers are kept
     assert "tracking store" in err
     assert "MLFLOW_TRACKING_URI" in err
+
+
+def test_a_file_without_the_mapped_column(workplace, capsys):
+    (workplace / "i.csv").write_text("question,answer\nWhy?,Because.\n")
+    code, err = told(capsys, "run", "temperature", "--items", "i.csv", "--map", "question=prompt")
+    assert code == 2
+    assert "prompt" in err
+    assert "i.csv" in err

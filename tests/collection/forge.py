@@ -33,19 +33,24 @@ ROOT = Path(__file__).parents[2]
 
 
 def tasks_of(url: str, *, items: int, replicates: int) -> list[Task]:
-    protocol, condition = Pointwise(), Condition(judge=f"sim-typical@{url}", temperature=1.0)
-    listed = tuple(
-        Item(id=f"q{i}", cluster=f"q{i}", turns=("?",), responses=(Response(turns=(f"a{i}",)),))
-        for i in range(items)
+    protocol = Pointwise()
+    units = protocol.units(
+        tuple(
+            Item(id=f"q{i}", cluster=f"q{i}", turns=("?",), responses=(Response(turns=(f"a{i}",)),))
+            for i in range(items)
+        )
     )
     return [
         Task(
-            condition=condition, item_id=unit.item_id, cluster=unit.cluster, replicate=r,
+            condition=Condition(judge=f"sim-typical@{url}", temperature=1.0),
+            item_id=unit.item_id,
+            cluster=unit.cluster,
+            replicate=r,
             build=lambda mode, unit=unit: protocol.prompt(unit, mode),
         )
-        for unit in protocol.units(listed)
+        for unit in units
         for r in range(replicates)
-    ]  # fmt: skip
+    ]
 
 
 def tell(value: object) -> None:
@@ -120,17 +125,32 @@ def killed_at_every_step(url: str, folder: str) -> int:
             stored, waiting = len(journal), len(journal.batches.open_judgments())
         again = collect(where)
         third = collect(where)
-        tell({
-            "where": where, "signal": os.WTERMSIG(status), "handed_in": handed_in,
-            "stored": stored, "waiting": waiting, "in_all": batches() - before,
-            "again": again.account.as_dict(), "complete": again.complete,
-            "third": third.account.as_dict(),
-            "same": again.frame["raw_text"].equals(third.frame["raw_text"]),
-        })  # fmt: skip
+        tell(
+            {
+                "where": where,
+                "signal": os.WTERMSIG(status),
+                "handed_in": handed_in,
+                "stored": stored,
+                "waiting": waiting,
+                "in_all": batches() - before,
+                "again": again.account.as_dict(),
+                "complete": again.complete,
+                "third": third.account.as_dict(),
+                "same": again.frame["raw_text"].equals(third.frame["raw_text"]),
+            }
+        )
     return 0
 
 
-DEEDS = {f.__name__: f for f in (online, killed_at_every_step)}
+def in_a_batch(url: str, journal: str) -> int:
+    """Collect in a batch, waiting as long as it takes."""
+    tasks = tasks_of(url, items=5, replicates=4)
+    done = collect_judgments(tasks, mode="batch", journal=journal, progress=True)
+    tell({"message": done.message, **done.account.as_dict()})
+    return 0
+
+
+DEEDS = {f.__name__: f for f in (online, killed_at_every_step, in_a_batch)}
 
 
 # ------------------------------------------------------------------- forking

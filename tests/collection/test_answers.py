@@ -1,5 +1,6 @@
 """Models' answers, through the client that asks for judgments: journal, budget, turns, authors."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from judgestats.simulated import (
     SimulatedServer,
     quality_of,
     run_server,
+    simulated_answerer,
     simulated_answerers,
 )
 
@@ -162,3 +164,37 @@ def test_what_cannot_answer_is_refused_in_words():
         AnswerPlan.from_names([])
     with pytest.raises(InputError, match="so a judge would not see"):
         AnswerPrompt(template=PromptTemplate(text="Answer!", name="mine"))
+
+
+def test_a_stronger_model_answers_better_and_heat_spreads_its_answers():
+    names = ("sim-answerer-2", "sim-answerer-10")
+    plan = AnswerPlan.from_names(names, temperatures=(0.0, 1.0), samples=10)
+    table = collect_answers(questions(20), plan).table
+    quality = table["answer"].map(quality_of)
+    weak, strong = (quality[table["model"] == n].mean() for n in names)
+    expected = simulated_answerer(names[1]).skill - simulated_answerer(names[0]).skill
+    assert strong - weak == pytest.approx(expected, abs=0.1)
+    spread = quality.groupby([table["temperature"], table["model"], table["item_id"]]).std()
+    assert spread.loc[0.0].max() == 0
+    heat = simulated_answerer(names[0]).heat
+    assert spread.loc[(1.0, names[0])].mean() == pytest.approx(heat, rel=0.25)
+
+
+def test_top_k_makes_another_answer_and_none_leaves_earlier_keys_alone(tmp_path):
+    journal = tmp_path / "journal.sqlite"
+    for top_k, cached in ((None, 0), (50, 0), (None, 2), (50, 2)):
+        plan = AnswerPlan.from_names(["sim-answerer-1"], settings={"top_k": top_k})
+        account = collect_answers(questions(2), plan, journal=journal).collected.account
+        assert account.cached == cached
+
+
+def test_two_endpoints_of_one_model_are_two_authors():
+    key = {"OPENAI_API_KEY": "x"}
+    names = ["m@http://localhost:1/v1", "m@http://localhost:2/v1", "other@http://localhost:1/v1"]
+    assert AnswerPlan.from_names(names, environ=key).authors == (names[0], names[1], "other")
+
+
+def test_answers_by_the_draw_header_do_not_depend_on_the_process(tmp_path):
+    plan = AnswerPlan.from_names(["sim-answerer-7"], temperatures=(1.0,), samples=3)
+    tables = [collect_answers(questions(2), plan).table for _ in range(2)]
+    assert json.dumps(list(tables[0]["answer"])) == json.dumps(list(tables[1]["answer"]))

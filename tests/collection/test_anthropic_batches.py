@@ -279,3 +279,11 @@ def test_a_key_is_not_repeated(anthropic, tasks, tmp_path, quick) -> None:
     assert batch.account.failed == 1
     assert "sk-ant-test-key" not in batch.frame.to_csv()
     assert b"sk-ant-test-key" not in (tmp_path / "j.db").read_bytes()
+
+
+def test_several_choices_are_asked_one_by_one(anthropic, tasks, tmp_path, quick) -> None:
+    batch = _collect(tasks, tmp_path / "j.db", quick, choices_per_request=3)
+    assert batch.account.answered == 12
+    requests = [r for b in anthropic.batches.values() for r in b["requests"]]
+    assert len(requests) + anthropic.online >= 12
+    assert all("n" not in r["params"] for r in requests)

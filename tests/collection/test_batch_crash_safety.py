@@ -4,7 +4,7 @@ import json
 import signal
 
 from judgestats.collection import Journal
-from tests.collection.forge import killed_at_every_step
+from tests.collection.forge import in_a_batch, killed_at_every_step
 
 
 def test_killed_between_two_steps_the_same_command_goes_on(tmp_path, server, forge):
@@ -39,3 +39,21 @@ def test_killed_between_two_steps_the_same_command_goes_on(tmp_path, server, for
             assert not journal.batches.open_judgments()
     uploads = [f for f in app.batch_api._files.values() if f.purpose == "batch"]
     assert len(uploads) == 7 + 1  # and the one whose id nobody ever knew
+
+
+def test_a_real_interrupt_leaves_the_batch_on_the_server(tmp_path, server, forge):
+    url, app = server(batch_looks=10**9)
+    process = forge.start(in_a_batch, url=url, journal=str(tmp_path / "j.db"))
+    for line in process.stderr:
+        if "handed in with 19 requests" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    account = json.loads(out.splitlines()[-1])
+    assert "1 batch goes on on the server (batch_000001)" in account["message"]
+    assert account["answered"] == 1
+    with Journal(tmp_path / "j.db") as journal:
+        (record,) = journal.batches.open(url, "sim-typical")
+        assert record.batch_id == "batch_000001"
+    assert app.batch_api.billed == 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection import BatchState, read_results
+from judgestats.collection import BatchState, Kind, read_results, request_line, split_keys
 from judgestats.collection.batches import client
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
@@ -131,3 +131,37 @@ def test_ids_that_would_lead_elsewhere_are_refused(bad):
     if isinstance(bad, str) and bad:
         with pytest.raises(client.MalformedError):
             client.BatchClient._state({"id": "b", "status": "completed", "output_file_id": bad})
+
+
+def test_endless_lines_and_deep_nesting_are_unreadable():
+    deep = b'{"custom_id": "a", "response": ' + b"[" * 100_000 + b"\n"
+    long = b'{"custom_id": "a", "x": "' + b"y" * 9_000_000 + b'"}\n'
+    results = read_results([deep + long + answered("a")], set(OURS))
+    assert results.unreadable == 2
+    assert results.outcomes["a"].kind is Kind.ANSWERED
+
+
+@pytest.mark.fuzz
+@settings(deadline=None, max_examples=27 * FUZZ)
+@given(st.lists(values | st.sampled_from(OURS).map(lambda i: {"custom_id": i}), max_size=5))
+def test_any_json_lines_are_read_without_a_guess(found):
+    content = b"".join(json.dumps(v).encode() + b"\n" for v in found)
+    results = read_results([content], set(OURS))
+    assert set(results.outcomes) <= set(OURS)
+    counted = len(results.outcomes) + results.foreign + results.repeated + results.unreadable
+    assert counted == len(found)
+    for outcome in results.outcomes.values():
+        assert outcome.detail.isprintable()
+        for choice in outcome.choices:
+            choice.text.encode("utf-8")
+
+
+@pytest.mark.fuzz
+@settings(max_examples=33 * FUZZ, deadline=None)
+@given(st.text(max_size=30), st.lists(st.binary(min_size=32, max_size=32), max_size=4))
+def test_requests_and_keys_come_back_as_they_went(custom_id, keys):
+    written = request_line(custom_id, b'{"model":"m"}')
+    assert written.count(b"\n") == 1
+    value = json.loads(written)
+    assert (value["custom_id"], value["body"]) == (custom_id, {"model": "m"})
+    assert split_keys(b"".join(keys)) == tuple(keys)

@@ -491,3 +491,62 @@ def test_a_quota_that_ends_in_the_first_calls_is_told_once(plan, tmp_path):
     assert done.stopped_because is collection.Stop.NO_QUOTA
     assert done.message.startswith("Stopped: the quota is used up (")
     assert done.message.count("Stopped:") == 1
+
+
+def test_over_loopback(plan, server, tmp_path):
+    url, app = server(batch_looks=3)
+    batch = in_batches(plan(url=url), tmp_path / "j.db", prices=TEN)
+    exact(batch)
+    assert len(app.batch_api.batches) == 1
+    assert (app.received, app.batch_api.billed) == (1, 19)  # one online, to see what is supported
+    assert batch.account.answered == 20
+    online = collection.collect_judgments(plan(url=url), prices=TEN)
+    dear = online.account.cost_usd / 20
+    assert batch.account.cost_usd == pytest.approx(dear + 19 * dear / 2, rel=0.05)
+
+
+def test_online_and_batch_go_on_from_each_other(plan, tmp_path):
+    path = tmp_path / "j.db"
+    collection.collect_judgments(plan(items=2), journal=path)
+    batch = in_batches(plan(items=4), path)
+    assert (batch.account.cached, batch.account.answered) == (8, 8)
+    online = collection.collect_judgments(plan(items=5), journal=path)
+    assert (online.account.cached, online.account.answered) == (16, 4)
+    more = in_batches(plan(items=5, replicates=6), path)
+    assert (more.account.cached, more.account.answered) == (20, 10)
+    assert more.frame["raw_text"].equals(
+        collection.collect_judgments(plan(items=5, replicates=6)).frame["raw_text"]
+    )
+
+
+class Telling(SimulatedServer):
+    """Repeats the key in every file and batch."""
+
+    async def __call__(self, scope, receive, send):
+        key = dict(scope["headers"]).get(b"authorization", b"")
+
+        async def telling(message):
+            body = message.get("body", b"")
+            told = body.replace(b'"object": "batch"', b'"object": "' + key + b'"')
+            told = told.replace(b"fp_simulated_1", key)
+            if message["type"] == "http.response.start":
+                kept = [h for h in message["headers"] if h[0] != b"content-length"]
+                message = {**message, "headers": kept}
+            await send({**message, "body": told} if body else message)
+
+        await super().__call__(scope, receive, telling)
+
+
+def test_a_planted_key_is_found_nowhere(plan, tmp_path, monkeypatch, caplog, capsys):
+    planted = "sk-planted-0815-never-to-be-seen"
+    monkeypatch.setenv("JUDGESTATS_API_KEY", planted)
+    caplog.set_level("DEBUG")
+    path = tmp_path / "j.db"
+    with run_server(Telling()) as url:
+        batch = in_batches(plan(url=url), path, progress=True)
+    assert batch.account.answered == 20
+    assert set(batch.frame["fingerprint"]) == {"Bearer ***"}
+    said = capsys.readouterr()
+    for text in (batch.frame.to_csv(), str(batch), caplog.text, said.out, said.err):
+        assert planted not in text
+    assert all(planted.encode() not in f.read_bytes() for f in tmp_path.iterdir())

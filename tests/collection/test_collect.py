@@ -9,11 +9,13 @@ from judgestats.collection import (
     Journal,
     Price,
     PriceTable,
+    RetryPolicy,
     Stop,
+    collect,
     collect_judgments,
 )
-from judgestats.data import RAW_COLUMNS, Task, setting_sent, validate_raw
-from judgestats.errors import InputError, JudgeError, StoreError
+from judgestats.data import RAW_COLUMNS, Condition, Task, setting_sent, validate_raw
+from judgestats.errors import BudgetError, InputError, JudgeError, StoreError
 from judgestats.protocols import ReplyMode
 from judgestats.runner import account_lines
 from judgestats.simulated import Faults, SimulatedServer, read_body, run_server, send_json
@@ -316,3 +318,60 @@ def test_cached_and_reasoning_tokens_stand_in_the_account(plan):
     assert "280 out (2,048 cached, 240 of reasoning)" in str(account)
     told = account_lines(account.as_dict(), unknown_price=True)[0]
     assert "3600 + 280 tokens (2,048 cached, 240 of reasoning)" in told
+
+
+def test_another_parameter_is_another_judgment(plan, tmp_path):
+    path = tmp_path / "journal.db"
+    collect_judgments(plan(), journal=path)
+    for change in ({"seed": 1}, {"settings": {"max_tokens": 50}}, {"choices_per_request": 2}):
+        assert collect_judgments(plan(), journal=path, **change).account.cached == 0
+    assert collect_judgments(plan(temperatures=(0.5,)), journal=path).account.cached == 0
+    assert collect_judgments(plan(), journal=path).account.requests == 0
+
+
+def test_a_factor_makes_another_judgment_even_if_it_asks_alike(plan, tmp_path):
+    [task] = plan(items=1, replicates=1, judges=("sim-noisy",))
+    twins = [
+        Task(
+            condition=Condition(judge="sim-noisy", temperature=1.0, factors={"arm": arm}),
+            item_id=task.item_id,
+            cluster=task.cluster,
+            replicate=r,
+            build=task.build,
+        )
+        for arm in ("a", "b")
+        for r in range(30)
+    ]
+    collected = collect_judgments(twins, journal=tmp_path / "journal.db")
+    assert collected.account.requests == 60
+    texts = collected.frame.groupby("factor_arm")["raw_text"].apply(list)
+    assert texts["a"] != texts["b"]
+
+
+def test_follow_ups_may_be_awaited(plan):
+    async def follow_up(row):
+        await asyncio.sleep(0)
+        return ()
+
+    assert collect_judgments(plan(), follow_up=follow_up).account.answered == 20
+
+
+def test_an_unknown_model_is_named(plan, server):
+    url, _ = server()
+    with pytest.raises(JudgeError, match="does not know the model 'sim-typo'"):
+        collect_judgments(plan(judges=("sim-typo",), url=url))
+
+
+def test_a_cost_limit_needs_a_known_price(plan, server):
+    url, _ = server()
+    with pytest.raises(BudgetError, match="unknown"):
+        collect_judgments(
+            plan(url=url.replace("127.0.0.1", "127.0.0.2"), judges=("sim-typical",)),
+            budget=Budget(max_cost=1.0),
+            judges=None,
+            retry=RetryPolicy(),
+        )
+
+
+def test_collect_can_be_awaited(plan):
+    assert asyncio.run(collect(plan(items=1))).account.answered == 4

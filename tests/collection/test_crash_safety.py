@@ -74,3 +74,25 @@ def test_a_second_interrupt_does_not_wait_and_is_no_traceback(tmp_path, server, 
     with Journal(tmp_path / "j.db") as journal:
         assert len(journal) == account["answered"]
         assert len(journal._lost) == broken_off  # and asked again, as the next run will say
+
+
+def test_an_interrupt_does_not_wait_for_a_slow_server(server, start):
+    url, _ = server(stalled=0.5, stall_s=600.0)
+    process = start(url, concurrency=16)
+    process.until_rows(3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)  # two seconds of grace, the rest is slack
+    assert '"why": "interrupted"' in out
+    assert "Traceback" not in err
+
+
+def test_two_processes_on_one_journal(server, start):
+    url, _ = server(latency_s=0.05)
+    first = start(url, items=1000)
+    first.until_rows(1)
+    second = start(url)
+    refused = second.result()
+    assert second.returncode == 2
+    assert f"in use by another process (process {first.pid}" in refused["error"]
+    first.send_signal(signal.SIGINT)
+    assert first.result()["failed"] == 0

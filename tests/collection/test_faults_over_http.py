@@ -1,5 +1,6 @@
 """Each misbehaviour over loopback HTTP: the account and the statuses must be exact."""
 
+import json
 import os
 import ssl
 import subprocess
@@ -297,3 +298,48 @@ def test_a_private_certificate_is_named_with_what_helps(plan, private_tls, capsy
     )
     assert "POST /v1/chat/completions" in capsys.readouterr().err  # the server's log: trusted
     assert "certificate" not in asked.stdout + asked.stderr
+
+
+@pytest.mark.parametrize(
+    ("fault", "finish"),
+    [("refusal", "refusal"), ("filtered", "content_filter"), ("cut_off", "length")],
+)
+def test_refusals_and_cut_replies_are_answers_with_a_reason(plan, server, fault, finish):
+    url, _ = server(**{fault: 0.5})
+    collected = collection.collect_judgments(plan(items=10, replicates=3, url=url))
+    frame = consistent(collected)
+    assert collected.account.answered == 30
+    assert 3 < (frame["finish_reason"] == finish).sum() < 27
+    assert set(frame["finish_reason"]) == {finish, "stop"}
+
+
+def test_concurrency_falls_under_a_capacity_and_everything_arrives(plan, server, quick):
+    url, app = server(capacity=4, latency_s=0.005)
+    collected = collection.collect_judgments(
+        plan(items=20, replicates=5, url=url), concurrency=32, retry=quick
+    )
+    assert collected.account.answered == 100
+    assert collected.account.retries < 150
+    consistent(collected)
+    assert app.peak_in_flight <= 33
+
+
+def test_an_ignored_temperature_is_sent_all_the_same(plan, server):
+    url, _ = server(ignore_temperature=True)
+    frame = collection.collect_judgments(plan(temperatures=(0.0,), url=url)).frame
+    assert set(setting_sent(frame["sent"], "temperature")) == {0.0}
+
+
+def test_faults_can_be_asked_for_by_header(plan, server):
+    import urllib.request
+
+    url, _ = server()
+    body = json.dumps(
+        {"model": "sim-typical", "messages": [{"role": "user", "content": "Rate 1-10."}]}
+    ).encode()
+    request = urllib.request.Request(
+        f"{url}/chat/completions", body, {"X-Judgestats-Faults": "refusal=1"}
+    )
+    with urllib.request.urlopen(request) as answer:
+        message = json.load(answer)["choices"][0]["message"]
+    assert message["refusal"]

@@ -266,3 +266,12 @@ def test_a_registered_judge_of_mlflow_is_asked(tmp_path, monkeypatch):
             collection.parse_judge("mlflow:qualty", environ={})
     finally:
         mlflow.set_tracking_uri(before)
+
+
+def test_a_changed_file_is_another_judge(mine, tmp_path):
+    before = collection.parse_judge(f"{mine}:score", environ={})
+    file = tmp_path / f"{mine}.py"
+    file.write_text(file.read_text() + "# changed\n")
+    after = collection.parse_judge(f"{mine}:score", environ={})
+    assert before.address != after.address
+    assert not before.simulated

@@ -450,3 +450,21 @@ async def test_what_an_interrupt_breaks_off_is_in_the_account(plan, server, monk
     assert collected.account.requests == collected.account.discarded == 1
     assert collected.account.cost_in_vain_usd > 0
     assert collected.account.asked == 0
+
+
+def test_surrogates_in_a_refusal_or_a_finish_reason_do_not_stop_the_journal(tmp_path):
+    message = {"choices": [{"message": {"refusal": "no\ud800"}}]}
+    other = {"choices": [{"message": {"content": "4"}, "finish_reason": "stop\udfff" * 100}]}
+    for reply in (message, other):
+        (choice,) = collection.read_reply(json.dumps(reply).encode(), {}, 0.0).choices
+        choice.text.encode("utf-8")
+        choice.finish_reason.encode("utf-8")
+        assert len(choice.finish_reason) <= 200
+
+
+def test_failures_between_answers_do_not_end_it(plan, server):
+    url, _ = server(server_error=0.7)
+    once = collection.RetryPolicy(attempts=1, first_s=0.0)
+    collected = collection.collect_judgments(plan(items=50, url=url), retry=once, concurrency=4)
+    assert collected.complete
+    assert collected.account.failed > 100

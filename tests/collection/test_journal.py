@@ -511,3 +511,13 @@ def test_a_look_does_not_lock_and_sees_what_is_committed(tmp_path):
     with journal_view(tmp_path / "absent.db") as seen:
         assert len(seen) == 0
     assert not (tmp_path / "absent.db").exists()
+
+
+def test_abilities_are_kept_by_endpoint_and_model(tmp_path):
+    path = tmp_path / "journal.db"
+    learned = Abilities(mode=ReplyMode.TOOL, proven=True, refused={("temperature", 0.5): "no"})
+    with Journal(path) as journal:
+        journal.learn("http://a/v1", "m", learned)
+    with Journal(path) as journal:
+        assert journal.abilities("http://a/v1", "m") == learned
+        assert journal.abilities("http://b/v1", "m") is None

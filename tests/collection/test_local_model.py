@@ -230,3 +230,15 @@ def test_lists_and_numbers_without_a_range_are_bounded():
     assert not pattern.fullmatch('{"points":["' + '","'.join("a" * 21) + '"],"n":0}')
     with pytest.raises(InputError, match="has no grammar"):
         compact_grammar({"type": "null"})
+
+
+async def test_another_file_is_another_judge(model, tmp_path):
+    other = tmp_path / "other.gguf"
+    other.write_bytes(HEADER + b"1")
+    specs = collection.read_judges([f"gguf:{model.path}", f"gguf:{other}"])
+    first, second = specs.values()
+    assert first.base_url != second.base_url
+    assert first.in_process
+    copy = tmp_path / "copy.gguf"
+    copy.write_bytes(HEADER)
+    assert collection.parse_judge(f"gguf:{copy}").base_url == first.base_url

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from judgestats.collection import Kind, read_error, read_reply, seconds_until
+from judgestats.collection import Kind, Parameter, read_error, read_reply, seconds_until
 
 
 def reply(**choice):
@@ -159,3 +159,30 @@ def test_a_key_that_stands_twice_makes_a_reply_malformed():
     outcome = read_reply(body, {}, 0)
     assert outcome.kind is Kind.MALFORMED
     assert "the key 'content' stands twice" in outcome.detail
+
+
+def test_a_lone_surrogate_is_stored_readably():
+    outcome = read_reply(b'{"choices": [{"message": {"content": "a\\ud800b"}}]}', {}, 0)
+    outcome.choices[0].text.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("message", "param", "about"),
+    [
+        ("Unsupported value: 'temperature' does not support 0.5", "", "temperature"),
+        ("whatever", "temperature", "temperature"),
+        ("Invalid parameter: 'response_format'", "", Parameter.REPLY_FORMAT),
+        ("m does not support tools", "", Parameter.REPLY_FORMAT),
+        ("json_schema is unsupported", "", Parameter.REPLY_FORMAT),
+        ("only n = 1 is supported", "", Parameter.CHOICES),
+        ("Unrecognized request argument: seed", "", Parameter.SEED),
+        ("'max_completion_tokens' is not supported", "", "max_tokens"),
+        ("x", "response_format.json_schema", Parameter.REPLY_FORMAT),
+        ("This model's maximum context length is 8 tokens", "messages", Parameter.TOO_LONG),
+        ("flagged by our content policy", "", Parameter.CONTENT),
+        ("Unsupported parameter: 'reasoning_effort'", "", "reasoning_effort"),
+        ("something else", "", Parameter.UNKNOWN),
+    ],
+)
+def test_what_a_bad_request_is_about(message, param, about):
+    assert read_error(400, error(message, param=param), {}, 0).about == about

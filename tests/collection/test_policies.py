@@ -26,6 +26,7 @@ from judgestats.collection import (
     RetryPolicy,
     Sampling,
     SentRequest,
+    Stop,
     collect_judgments,
     default_prices,
     draw_header,
@@ -494,3 +495,42 @@ def test_failures_in_a_row_end_a_model_only_in_several_conditions() -> None:
     streaks.gave_up(refused, "a")
     assert streaks.mode_is_blameless("a")
     assert streaks.condition_fails("a", most=6) == 0
+
+
+def test_no_more_than_the_limit_are_in_flight_and_nobody_is_forgotten():
+    async def run():
+        limit = AdaptiveLimit(8)
+        draw = random.Random(1)
+        peak = done = 0
+
+        async def one():
+            nonlocal peak, done
+            at = await limit.enter()
+            peak = max(peak, limit.in_flight)
+            assert limit.in_flight <= limit.ceiling
+            await asyncio.sleep(0)
+            draw.choice([limit.answered, limit.release_slot, lambda: limit.congested(at)])()
+            done += 1
+
+        await asyncio.gather(*(one() for _ in range(300)))
+        assert done == 300
+        assert limit.in_flight == 0
+        assert peak == 8
+
+    asyncio.run(run())
+
+
+def test_unknown_costs_unknown_never_nothing():
+    price = default_prices().price(parse_judge("gpt-99", environ=KEY))
+    assert math.isnan(price.cost(10, 10))
+    is_known = default_prices().price(parse_judge("gpt-4o", environ=KEY))
+    assert math.isnan(is_known.cost(None, 10))
+
+
+def test_what_the_journal_holds_is_handed_over_where_no_more_is_asked(plan, tmp_path):
+    tasks, path = plan(), tmp_path / "j.db"
+    collect_judgments(tasks[10:], journal=path)
+    stopped = collect_judgments(tasks, journal=path, budget=Budget(max_requests=1), concurrency=1)
+    assert stopped.stopped_because is Stop.MAX_REQUESTS
+    assert (stopped.account.cached, stopped.account.answered) == (10, 1)
+    assert len(stopped.frame) == 11

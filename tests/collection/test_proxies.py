@@ -141,3 +141,12 @@ def test_addresses_of_proxies(monkeypatch):
     assert collection.proxy_for("http://elsewhere.example/v1") is None
     monkeypatch.setenv("https_proxy", "http://[::1]:3128")
     assert collection.proxy_for("https://elsewhere.example/v1").url == "http://[::1]:3128"
+
+
+def test_a_password_that_is_not_utf_8_is_sent_as_it_is(monkeypatch):
+    monkeypatch.setenv("no_proxy", "")
+    monkeypatch.setenv("https_proxy", "http://me:planted-0815\udcff@host:1")
+    found = collection.proxy_for("https://elsewhere.example/v1")
+    login = base64.b64encode(b"me:planted-0815\xff").decode()
+    assert found.authorization.reveal() == f"Basic {login}"
+    assert hidden(repr(found))

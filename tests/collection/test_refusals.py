@@ -103,3 +103,8 @@ def test_a_model_that_refuses_every_temperature_is_judged_with_the_default(plan)
         collected = collect_judgments(plan(items=2, temperatures=(0.0, None), url=url))
     assert collected.account.invalid == collected.account.answered == 8
     assert any("temperatures=default" in note for note in collected.notes)
+
+
+def test_there_are_as_many_as_were_collected():
+    assert len(ERRORS) == 87
+    assert {e["meaning"]["kind"] for e in ERRORS} == set(KINDS)

@@ -1,5 +1,6 @@
 """What a model refuses, or fails at, in one condition does not end its other conditions."""
 
+import asyncio
 import json
 
 import pytest
@@ -75,3 +76,24 @@ def test_an_item_that_is_flagged_is_a_failed_row_and_ends_nothing(plan, status):
     assert collected.complete
     assert collected.account.failures == {"bad_request": 30}
     assert set(collected.frame.loc[collected.frame["transport"] == "failed", "item_id"]) == {"q2"}
+
+
+def test_who_waits_for_a_retry_leaves_when_its_condition_is_left_out():
+    async def waits():
+        endpoint = collection.Endpoint(
+            collection.parse_judge("sim-typical"),
+            concurrency=1,
+            journal=collection.Journal(None),
+            price=collection.Price(input=0.0, output=0.0),
+            reply_mode=None,
+        )
+        hopeless = asyncio.create_task(endpoint.rest(600.0, "a"))
+        other = asyncio.create_task(endpoint.rest(600.0, "b"))
+        await asyncio.sleep(0)
+        endpoint.leave_out("a", "refused")
+        await asyncio.wait_for(hopeless, 5)
+        assert not other.done()
+        endpoint.end(collection.Stop.FAILING, "all")
+        await asyncio.wait_for(other, 5)
+
+    asyncio.run(waits())

@@ -130,3 +130,12 @@ def test_a_key_that_is_not_utf_8_is_removed(code):
     keep_secret(f"Hv3longpass{chr(code)}word")
     for seen in (chr(code), "\ufffd", *(["%FF"] if code == 0xDCFF else [])):
         assert "Hv3long" not in scrubbed(f"at Hv3longpass{seen}word: refused")
+
+
+def test_the_key_is_sent_all_the_same(plan, server, monkeypatch):
+    url, _ = server(require_key=PLANTED)
+    monkeypatch.setenv("JUDGESTATS_API_KEY", PLANTED)
+    assert collect_judgments(plan(url=url)).account.answered == 20
+    monkeypatch.setenv("JUDGESTATS_API_KEY", "another")
+    with pytest.raises(JudgeError):
+        collect_judgments(plan(url=url))

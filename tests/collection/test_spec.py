@@ -135,3 +135,13 @@ def test_a_judge_that_hides_a_password_or_moves_the_cursor_is_refused(name):
 def test_an_address_that_may_hold_a_password_is_not_repeated():
     with pytest.raises(InputError, match="holds an @"):
         parse_judge("m", base_url="me:hunter22@host/v1", environ={})
+
+
+def test_a_model_name_may_hold_an_at_sign():
+    assert parse_judge("org/m@v2@http://h:1/v1", environ={}).model == "org/m@v2"
+
+
+def test_a_password_in_a_url_is_not_repeated():
+    with pytest.raises(InputError) as caught:
+        parse_judge("m@http://user:hunter2@host/v1", environ={})
+    assert "hunter2" not in str(caught.value)

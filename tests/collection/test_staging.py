@@ -1,7 +1,12 @@
 """Judging in stages, asked for real: order, sharing, resume, price, failure, SIGKILL."""
 
+import asyncio
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +15,7 @@ from judgestats.data import Condition, StageSchedule, parse_judgments
 from judgestats.errors import InputError
 from judgestats.items import load_bank
 from judgestats.protocols import WRITTEN_MODES, KeyPointStrategy, Wording, strategy
+from judgestats.simulated import SimulatedServer
 
 NAMES = ("vanilla", "plan", "majority@2", "aggregate@2", "cce@2", "cce-random-raw@4")
 
@@ -203,3 +209,63 @@ def test_votes_on_a_pair_carry_a_seed_each():
     per_prompt = len(frame) // frame["order"].nunique()
     assert len(set(seeds)) == per_prompt == 8
     assert min(seeds) == 5
+
+
+def test_a_final_verdict_does_not_wait_for_other_pairs():
+    """A pair whose crowd is stuck holds nobody else back."""
+    staging = staging_of(("cce@2",))
+    first = staging.first()
+    stuck = first[-1].item_id.split("/")[0]
+    released = asyncio.Event()
+    done = []
+
+    def follow(row):
+        done.append((row["item_id"], row["stage"]))
+        finals = [i for i, stage in done if stage == "final" and stuck not in i]
+        if len(finals) == 4:  # both pairs of the other item, in both orders
+            released.set()
+        return staging.follow_up(row)
+
+    class Slow(SimulatedServer):
+        async def __call__(self, scope, receive, send):
+            if scope["type"] != "http":
+                return await super().__call__(scope, receive, send)
+            body = await receive()
+            question = load_bank()[1].question[:40]
+            if json.dumps(question)[1:-1] in body["body"].decode():
+                await asyncio.wait_for(released.wait(), 20)
+
+            async def again():
+                return body
+
+            return await super().__call__(scope, again, send)
+
+    assert stuck == load_bank()[1].id
+    out = collect_judgments(first, follow_up=follow, simulated_app=Slow(), timeout_s=30)
+    assert out.complete
+    assert out.account.failed == 0
+    assert released.is_set()
+
+
+def test_killed_in_the_middle_of_a_stage_it_goes_on(tmp_path, server):
+    url, app = server(latency_s=0.02)
+    journal = tmp_path / "j.sqlite"
+    folder = str(Path(__file__).parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, url, str(journal), folder],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        line = process.stdout.readline()
+        assert line.startswith("answered"), line
+        process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    asked = app.received
+    staging = staging_of(("cce@4", "plan"), judge=f"sim-crowd@{url}", items=4)
+    whole = collected(staging, journal=journal)
+    assert whole.complete
+    assert whole.account.cached > 0
+    assert len(staging.table(whole.read())) == len(staging)
+    # at most what was in flight is asked twice
+    assert app.received <= len(whole.read()) + 2
+    assert asked < len(whole.read())

@@ -219,3 +219,12 @@ def test_what_a_server_adds_to_a_reply_is_no_text_of_it():
     outcome = read_reply(json.dumps(body).encode(), {}, 0.0)
     price, asked = Price(input=1.0, output=1.0), TextSize.from_texts(["Why is the sky blue?"])
     assert charged(outcome, price, asked, hold=0.0, bound=None).outcome.usage == (12, 5, None)
+
+
+async def test_a_request_that_is_given_back_counts_as_none():
+    purse = Purse(Budget(max_requests=1))
+    for _ in range(2):
+        assert await purse.take(lambda: 0.01) == ("", 0.01)
+        assert await purse.take(lambda: 0.01) == ("max_requests", 0.0)
+        purse.give_back(0.01)
+    assert (purse.requests, purse.total) == (0, 0.0)

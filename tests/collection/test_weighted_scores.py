@@ -59,3 +59,12 @@ def test_a_server_that_tells_none_is_named_and_its_scores_are_read(plan):
     assert (frame["status"] == "ok").all()
     assert "weighted_score" not in frame
     assert any("gives no log-probabilities" in note for note in collected.notes)
+
+
+def test_sampled_scores_are_those_of_plain_text(plan):
+    tasks = plan(items=4, replicates=3)
+    frame, _ = parsed(tasks)
+    plain = collect_judgments(tasks, reply_mode=ReplyMode.TEXT).read()
+    assert [t.partition('"reply":"')[2].partition('"')[0] for t in frame["raw_text"]] == list(
+        plain["raw_text"]
+    )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from judgestats.analysis.audit import audit
-from judgestats.data import Condition
+from judgestats.data import Condition, score_array
+from judgestats.stats import mean_shift
 from tests.null_judge.designs import claims, seeded
-from tests.null_judge.doors import labelled, passes
+from tests.null_judge.doors import JUDGES, audited, labelled, passes
 from tests.null_judge.worlds import World, scored
 
 RUNS, MOST = 8, 2
@@ -42,3 +43,35 @@ def test_judges_equally_often_right_are_not_told_apart():
 
 def test_a_judge_that_only_just_reaches_a_demand_seldom_passes():
     assert sum(passes(seeded(seed), World(), resamples=19) for seed in range(RUNS)) <= MOST
+
+
+def test_a_difference_of_spread_and_one_of_means_are_found():
+    world = World(sizes=(2,) * 20, replications=5)
+    found = audited(seeded(1), world, resamples=99, effect=3.0)
+    assert {h.id: h.claim for h in found.headlines}["headline.gmd.all"] == "differs"
+    one, two = (Condition(judge=j, temperature=1.0) for j in ("one", "two"))
+    frame = scored(seeded(2), world, [one, two], shift={two.label: -1.0})
+    found = audit(frame, n_resamples=99)
+    assert checked(found)
+
+
+def test_a_declared_model_of_omega_stands_beside_the_parallel_one():
+    frame = scored(seeded(1), World(sizes=(1,) * 20, replications=4, unread=0.0), JUDGES[:1])
+    found = audit(frame, n_resamples=19, omega_model="congeneric")
+    name = JUDGES[0].label
+    beside = found[f"reliability.omega_congeneric.{name}"]
+    assert "congeneric" in f"{beside.label} {beside.estimator}"
+    assert "congeneric" not in found[f"reliability.alpha.{name}"].label
+    assert {r.role for r in found.results if r.result is beside} == {"secondary"}
+    assert f"headline.reliability.omega_congeneric.{name}" not in {h.id for h in found.headlines}
+
+
+def test_no_pair_is_told_apart_where_the_claim_that_rests_on_pairs_tells_none():
+    world = World(sizes=(1,) * 30, unread=0.0, constant=0.0)
+    frame = scored(seeded(5), world, JUDGES, shift={JUDGES[0].label: -0.3})
+    found = audit(frame, n_resamples=19)
+    [claim] = [h for h in found.headlines if h.id == "headline.shift.all"]
+    own = mean_shift(score_array(frame).scores)
+    assert claim.p_adjusted < 0.9
+    assert min(r.p_adjusted for r in own.rows) < claim.p_adjusted
+    assert min(r.p_adjusted for r in found["shift.all"].rows) == claim.p_adjusted

@@ -3,10 +3,12 @@
 import inspect
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from judgestats import results
+from judgestats.reporting import Run, results_tables
 from tests.null_judge.designs import NULL, SPREAD, seeded
 from tests.null_judge.worlds import World
 
@@ -40,3 +42,26 @@ def test_equality_is_no_bound():
     assert equal
     assert not any(h.p_bound for h in equal)
     assert all(isinstance(h, results.Headline) and math.isfinite(h.p_adjusted) for h in equal)
+
+
+def test_a_bound_is_one_in_sentence_screen_table_print_and_file():
+    found = SPREAD["temperature"](seeded(1), WORLD, resamples=DRAWS, effect=3.0).records()
+    [headline] = [h for h in found.headlines if h.claim == "differs"]
+    assert headline.p_bound
+    assert headline.p_adjusted == 1 / (DRAWS + 1)
+    test = found["spread.j"]
+    assert "p ≤ .011" in results.words_of(test, found).numbers
+    tables = results_tables(Run(Path(), found), [test], label="t", caption="Spread")
+    assert "≤ .011" in " ".join(table.to_markdown() for table in tables).replace("\\", "")
+
+
+def test_a_family_passes_its_bounds_on():
+    found = NULL["omega"].func(seeded(1), WORLD, resamples=DRAWS, effect=3.0).records()
+    bounds = [h for h in found.headlines if h.p_bound]
+    assert bounds
+    for headline in bounds:
+        record = found[headline.rests_on[0]]
+        assert isinstance(record, results.Test)
+        assert record.p_bound
+        others = [found[i] for i in found.family(record.family).members]
+        assert any(t.p <= t.p_floor < t.p_adjusted for t in others if isinstance(t, results.Test))

@@ -9,6 +9,7 @@ from judgestats.analysis.drift import drift
 from judgestats.data import Condition
 from judgestats.results import change_outcome
 from tests.null_judge.designs import seeded
+from tests.null_judge.doors import compared_runs
 from tests.null_judge.worlds import World, compared, labelled_items, scored
 
 ONE, TWO = (Condition(judge=f"judge, run {n}", temperature=1.0) for n in (1, 2))
@@ -71,3 +72,10 @@ def test_a_comparison_among_several_is_adjusted_for_all():
         if np.isfinite(alone.p_adjusted):
             assert among.p_adjusted == pytest.approx(min(1, 3 * alone.p_adjusted), rel=0.5)
             assert among.p_adjusted >= alone.p_adjusted
+
+
+def test_four_runs_of_one_judge_are_one_family():
+    """Each later run held to the first by itself, .14 of such comparisons would claim a change."""
+    assert not compared_runs(seeded(3), World(), resamples=19)
+    world = World(sizes=(1,) * 30, replications=5, unread=0.0, constant=0.0)
+    assert compared_runs(seeded(1), world, resamples=99, effect=6.0)

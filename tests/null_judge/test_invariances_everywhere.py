@@ -4,8 +4,9 @@ anything advised of what could not be read."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from itertools import cycle
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations, cycle
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,9 @@ import pytest
 
 from judgestats import analysis
 from judgestats.errors import InputError
+from judgestats.items import Item
+from judgestats.protocols import pair_name, response_names
+from judgestats.stats.inference import runs
 from tests.null_judge import doors
 from tests.null_judge.designs import NULL, seeded
 from tests.null_judge.worlds import World
@@ -229,3 +233,77 @@ def test_what_could_not_be_read_is_no_advice(name, which, monkeypatch):
         assert said <= {"undefined", "described"}
     if which == "but one item":
         assert "differs" not in said
+
+
+SWAP = {"a": "b", "b": "a", "tie": "tie", "": ""}
+
+
+def test_every_design_is_held():
+    assert set(NULL) - {"check", "compare"} == set(DOORS)
+
+
+@pytest.mark.parametrize(
+    "name", ["temperature", "temperature with T = 0", "guidelines", "reasoning", "audit, scores"]
+)
+def test_a_doubled_judge_leaves_the_sem_as_it_is_where_runs_stay_random(name, monkeypatch):
+    monkeypatch.setattr(runs, "MANY", float("inf"))
+    given = estimates(NULL[name](seeded(3), SMALL, resamples=19))
+    assert any(i.startswith(_SEM) for i in given)
+    held_beside_a_double(given, estimates(made(name, doubled, monkeypatch)))
+
+
+def turned(items: Sequence[Item]) -> tuple[tuple[Item, ...], dict[str, str]]:
+    """Items with their answers in the other order, and what is called what then."""
+    out, names = [], {}
+    for item in items:
+        last = len(item.responses) - 1
+        labels = [
+            replace(w, a=last - w.b, b=last - w.a, winner=SWAP[w.winner]) for w in item.labels
+        ]
+        other = replace(item, responses=item.responses[::-1], labels=tuple(labels))
+        names |= dict(zip(response_names(item), response_names(other)[::-1], strict=True))
+        names |= {
+            pair_name(item, (a, b)): pair_name(other, (last - b, last - a))
+            for a, b in combinations(range(last + 1), 2)
+        }
+        out.append(other)
+    return tuple(out), names
+
+
+_OF_THE_FIRST = ("instrument.famous name.", "instrument.pair ")
+
+
+# rejection_sampling draws among candidates of equal points, by their order.
+@pytest.mark.parametrize(
+    "name", ["alignment", "crowd", "bias", "self_consistency", "probe, pairs", "validity"]
+)
+def test_which_answer_is_called_the_first_changes_nothing(name, monkeypatch):
+    module, door = DOORS[name]
+    real = getattr(module, door)
+
+    def analyse(*given, items, **named):
+        others, names = turned(items)
+
+        def renamed(frame: pd.DataFrame) -> pd.DataFrame:
+            return frame.assign(
+                item_id=frame["item_id"].map(names),
+                choice=frame["choice"].map(SWAP) if "choice" in frame else "",
+                order=frame["order"].fillna("").str[::-1],
+            )
+
+        return changed(real, renamed)(*given, items=others, **named)
+
+    given = plain(name)
+    monkeypatch.setattr(module, door, analyse)
+    other = NULL[name](seeded(3), SMALL, resamples=19)
+    one, two = (estimates(f) for f in (given, other))
+    if name == "probe, pairs":  # probes change the answer called the first: the other one now
+        sided = [i for i in one if i.startswith(_OF_THE_FIRST) and i.endswith("/preference_shift")]
+        assert len(sided) == 10
+        one |= {i: -one[i] for i in sided}
+        for found in (one, two):  # a control is passed by a shift to one side
+            for i in [i for i in found if i.startswith("instrument.controls_passed")]:
+                del found[i]
+    assert len(one) >= 12
+    assert two == pytest.approx(one, rel=1e-9, abs=1e-9)
+    assert {h.id: h.claim for h in given.headlines} == {h.id: h.claim for h in other.headlines}

@@ -107,3 +107,7 @@ def test_decoded_json_is_clean_in_keys_and_values(raw):
 def test_keys_that_become_one_are_refused():
     with pytest.raises(ValueError, match="two keys of one object"):
         decode_json('{"a\\ud800": 1, "a\\udfff": 2}')
+
+
+def test_whole_characters_stay():
+    assert decode_json('"\\ud83d\\ude00 é\\u001b"') == "\U0001f600 é\x1b"

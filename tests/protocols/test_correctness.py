@@ -1,9 +1,12 @@
 """Correct or incorrect: replies in every mode, and what becomes of bad ones."""
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judgestats import protocols
 from judgestats.items import load_bank
@@ -57,3 +60,33 @@ def test_pass_and_fail_need_no_true_answer_and_show_it_where_there_is_one():
     assert f"[Reference answer]\n{item.reference[-1]}" in shown
     assert protocols.PassFail().read(first, protocols.ReplyMode.TEXT, "[[pass]]").choice == "pass"
     assert protocols.PassFail().read(first, protocols.ReplyMode.TEXT, "Perhaps.").choice is None
+
+
+FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("[[correct]]", "correct"),
+        ("[[Incorrect]] It is another city.", "incorrect"),
+        ("Verdict: incorrect", "incorrect"),
+        ("Incorrect.", "incorrect"),
+        ("The answer is correct", "correct"),
+        ("It is not correct", None),
+        ("[[correct]] [[incorrect]]", None),
+        ("correctness matters", None),
+    ],
+)
+def test_text(text, choice):
+    assert (
+        protocols.read_reply(text, protocols.WordForm(protocols.Correctness.words)).choice == choice
+    )
+
+
+@pytest.mark.fuzz
+@given(text=st.text(max_size=200) | st.from_regex(r"\{.{0,40}\}"))
+@settings(max_examples=33 * FUZZ, deadline=None)
+def test_no_reply_raises(text):
+    found = protocols.read_reply(text, protocols.WordForm(protocols.Correctness.words))
+    assert (found.choice is not None) == (found.status is protocols.Status.OK)

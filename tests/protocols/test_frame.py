@@ -75,3 +75,11 @@ def test_a_seal_occurs_in_no_text_and_depends_on_nothing_else(texts):
 )
 def test_texts_that_speak_to_their_judge_are_known(text, addressed):
     assert protocols.addresses_judge(text) is addressed
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda p: f"{p.name}")
+def test_texts_that_imitate_nothing_have_the_plain_frame(protocol):
+    text = content(protocol, "four", "five")
+    assert {"Answer", "Assistant A's Answer", "Response A", "Option 1"} & {
+        name for name, _ in protocols.answers_in(text)
+    }

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.items import HumanLabel, Item, Response
@@ -184,3 +186,77 @@ def test_real_completions_of_another_form(name):
     assert checked > 150
     assert wrong <= KNOWN_WRONG.get(name, 0)
     assert unread <= 0.04 * checked
+
+
+def test_every_pair_in_both_orders():
+    found = units()
+    assert len(found) == 6
+    assert [u.shown for u in found if u.item_id == "q1/x|z"] == [(0, 2), (2, 0)]
+    assert {u.order for u in found} == {"ab", "ba"}
+
+
+READINGS = [
+    ("[[A]]", "A"),
+    ("Final verdict: **[[B]]**.", "B"),
+    ("[[C]]", "tie"),
+    ("[[tie]]", "tie"),
+    ("[[Assistant B]]", "B"),
+    ("[[A]] and again [[A]]", "A"),
+    ("Verdict: B", "B"),
+    ("A", "A"),
+    ("Output (a)", "A"),
+    ("...the better summary.\n\nTherefore, Output (b) is better.", "B"),
+    ("So Assistant A is the better AI assistant.", "A"),
+    ("Output (b) is better. It follows the instruction.", "B"),
+    ("Therefore, based on this, Output (a) is better as it obeys the instruction.", "A"),
+    ('```json\n{"choice": "B"}\n```', "B"),
+]
+
+
+@pytest.mark.parametrize(("text", "choice"), READINGS)
+def test_verdicts_that_can_be_read(text, choice):
+    verdict = read_reply(text, PairForm())
+    assert (verdict.status, verdict.choice) == (Status.OK, choice)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=100 * FUZZ, deadline=None)
+@given(
+    text=st.one_of(
+        st.text(max_size=300),
+        st.lists(
+            st.sampled_from(
+                [
+                    "[[A]]",
+                    "[[B]]",
+                    "[[C]]",
+                    "[[",
+                    "]]",
+                    "A",
+                    "tie",
+                    "is better",
+                    "Assistant ",
+                    '{"choice": ',
+                    '"A"}',
+                    "}",
+                    "verdict:",
+                    "\n",
+                    "\x00",
+                    "[[Z]]",
+                ]
+            ),
+            max_size=12,
+        ).map("".join),
+    ),
+    finish=st.sampled_from(["", "stop", "length", "content_filter"]),
+)
+def test_no_reply_raises_and_only_ok_carries_a_choice(text, finish):
+    verdict = read_reply(text, PairForm(), finish_reason=finish)
+    assert (verdict.status is Status.OK) == (verdict.choice in {"A", "B", "tie"})
+    if {"[[A]]", "[[B]]"} <= {m for m in ("[[A]]", "[[B]]") if m in text} and "{" not in text:
+        assert verdict.choice is None
+
+
+def test_a_huge_reply_is_read_in_bounded_time():
+    assert read_reply("[" * 2_000_000, PairForm()).choice is None
+    assert read_reply("assistant " * 15_000 + "a is better.", PairForm()).choice == "A"

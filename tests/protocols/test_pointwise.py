@@ -87,3 +87,9 @@ def test_wrong_scales_are_refused():
     for text in ("10", "5-1", "a-b", "1-1"):
         with pytest.raises(InputError):
             Scale.parse(text)
+
+
+def test_one_unit_a_response_named_by_author():
+    units = Pointwise().units((_item(),))
+    assert [u.item_id for u in units] == ["q1/a", "q1/b"]
+    assert {u.cluster for u in units} == {"q1"}

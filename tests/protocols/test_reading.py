@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from judgestats.protocols import (
     read_reply,
     reply_object,
 )
+from judgestats.protocols.replies import decision
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -268,3 +270,69 @@ def test_a_megabyte_is_not_read_at_all():
         verdict = read_reply(text, TEN)
         assert verdict.status is Status.UNPARSEABLE
         assert "longer" in verdict.reason
+
+
+# Each is repeated; none may make the work grow faster than the text.
+REPEATED = [
+    "<!-- ",
+    "~~a",
+    "for example [[9]] ",
+    "10\u70b9\u6e80\u70b9",
+    "not [[A]] ",
+    "maximum 9/10 ",
+    "A is better, so B. ",
+    "{",
+    '{"score":',
+    '{"a":[',
+    '{"k":1}',
+    "[[",
+    "<think>",
+    "<think></think>",
+    "</think>",
+    "```",
+    '"',
+    "\u201c",
+    "' ",
+    "`a ` ",
+    " ",
+    "\n",
+    "*",
+    "9",
+    "7.",
+    "Score: ",
+    "Score (",
+    "Score: 8 ",
+    "not Score: 8 ",
+    "8/10 ",
+    "8\u5206",
+    "\u8bc4\u5206",
+    "overall ",
+    "final overall total ",
+    "A is better ",
+    "both are ",
+    "A > B\n",
+    "Verdict: A ",
+    "between 7 and 8 ",
+    "assistantfinal",
+    "<|channel|>final<|message|>",
+    "\u200b",
+    "? ",
+]
+
+
+def test_work_grows_no_faster_than_the_text(monkeypatch):
+    monkeypatch.setattr(decision, "MAX_REPLY_CHARS", 10**9)
+
+    def seconds(repeated, length):
+        text = "x " + repeated * (length // len(repeated))
+        taken = []
+        for _ in range(2):
+            start = time.process_time()
+            read_reply(text, TEN)
+            read_reply(text, PairForm())
+            taken.append(time.process_time() - start)
+        return min(taken)
+
+    # Eight times the text: linear work takes 8 times as long, quadratic work 64 times.
+    for repeated in REPEATED:
+        assert seconds(repeated, 40_000) < 28 * max(seconds(repeated, 5_000), 0.001), repeated

@@ -76,3 +76,8 @@ def test_a_shape_is_read_as_the_table_says(protocol):
             status = shape["expect"]["status"].replace("out_of_range", "out_of_scale")
             expected = (status, shape["expect"]["value"], status != "ok")
             assert read(shape) == expected, (shape["id"], shape["why"])
+
+
+def test_the_table_is_whole():
+    assert len(SHAPES) == 309
+    assert {s["protocol"] for s in SHAPES} == {"pointwise", "pairwise", "selection", "correctness"}

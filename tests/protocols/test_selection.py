@@ -17,6 +17,7 @@ from judgestats.protocols import (
     PromptTemplate,
     ReplyMode,
     Selection,
+    Status,
     option_names,
     read_reply,
 )
@@ -164,3 +165,75 @@ def test_one_response_cannot_be_selected_among():
         Selection(options=1)
     with pytest.raises(InputError, match="lacks"):
         Selection(template=PromptTemplate(text="{question}", name="x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("Best Response: [[b]]", "2"),
+        ("**Best Response:** [[C]]", "3"),
+        ("Best Response: [C]", "3"),
+        ("Best Response: A because it is right", "1"),
+        ("The best response is B.", "2"),
+        ("D", "4"),
+        ("[[E]] all the way", "5"),
+        ("Best Response: [[A]]. So, again, Best Response: [[A]]", "1"),
+        ("Best Response: A good answer would be longer.", None),
+        ("Best Response: Because ...", None),
+        ("Best Response: [[F]]", None),
+        ("Response A is fine, and B too.", None),
+        ("", None),
+    ],
+)
+def test_letters(text, choice):
+    assert read_reply(text, OptionForm(5)).choice == choice
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("Selection: Option 2", "2"),
+        ("**Selection:** Option 3\nExplanation: Option 1 is weaker.", "3"),
+        ("Selection: 4", "4"),
+        ("option 1", "1"),
+        ("Selection: Option 0", None),
+        ("Selection: Option 5", None),
+        ("I like Option 2 and Option 3.", None),
+    ],
+)
+def test_numbers(text, choice):
+    assert read_reply(text, OptionForm(4, "numbers")).choice == choice
+
+
+def test_why_there_is_no_verdict():
+    def status(text, **how):
+        return read_reply(text, OptionForm(5), **how).status
+
+    assert status("Best Response: [[A]] Best Response: [[B]]") is Status.AMBIGUOUS
+    assert status("I'm sorry, I cannot choose.") is Status.REFUSED
+    assert status("Best Resp", finish_reason="length") is Status.TRUNCATED
+    assert read_reply('{"choice": "Z"}', OptionForm(5)).status is Status.UNPARSEABLE
+
+
+@pytest.mark.fuzz
+@given(text=st.text(max_size=300), labels=st.booleans())
+@settings(max_examples=67 * FUZZ, deadline=None)
+def test_no_reply_raises_and_only_ok_carries_a_choice(text, labels):
+    kind = "letters" if labels else "numbers"
+    found = read_reply(text, OptionForm(4, kind))
+    assert (found.choice is not None) == (found.status is Status.OK)
+    assert found.choice in {None, "1", "2", "3", "4"}
+
+
+@pytest.mark.fuzz
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(),
+        lambda inner: st.lists(inner, max_size=3),
+        max_leaves=4,
+    )
+)
+@settings(max_examples=33 * FUZZ, deadline=None)
+def test_any_json_choice_is_read_or_refused(value):
+    found = read_reply(json.dumps({"choice": value}), OptionForm(3))
+    assert (found.choice is not None) == (found.status is Status.OK)

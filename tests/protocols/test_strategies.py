@@ -323,3 +323,22 @@ def test_points_are_counted_on_one_pair_in_so_many_and_change_no_verdict():
     assert all(counted.settle(u, heard[u]).verdict.choice == "a" for u in units)
     with pytest.raises(InputError, match="at least 1"):
         KeyPointStrategy(strategy=plain, one_in=0, wording=Wording())
+
+
+def test_vanilla_considers_the_aspects_of_helpsteer2():
+    one = strategy("vanilla")
+    from dataclasses import replace
+
+    unit = pair(one)
+    assert "level of detail" in final_text(one.calls(unit, {}))
+    told = final_text(one.calls(replace(unit, category="HelpSteer2"), {}))
+    assert "coherence, complexity and verbosity" in told
+
+
+def test_a_final_verdict_that_cannot_be_read_stays_unread():
+    one = strategy("cce@2")
+
+    def reply(call):
+        return unread(Status.UNPARSEABLE) if call.stage == "final" else answer(call)
+
+    assert run(one, pair(one), reply)[2].verdict.status is Status.UNPARSEABLE

@@ -148,3 +148,15 @@ def test_authors_are_known_by_the_model_and_place_is_counted_by_order():
 def test_wrong_input_is_one_sentence(workplace, given, said):
     with pytest.raises(InputError, match=said):
         prepare(load_design("bias"), given)
+
+
+def test_unread_replies_are_shown_under_both_policies(workplace):
+    given = {**GIVEN, "judges": "sim-unreadable", "own": "", "pairs": "12"}
+    found = run_experiment(load_design("bias"), given).analysis
+    assert (found.conditions["unread_share"] > 0).all()
+    assert any("own answer" in str(text) for text in found.limitations)
+    left_out = found["position.sim-unreadable at T=1"]
+    neither = found["position.unread"].tests["sim-unreadable at T=1"]
+    assert neither.sample.n_items >= left_out.sample.n_items
+    complete = found["padding.complete.sim-unreadable at T=1"].sample
+    assert complete.n_items < found["instrument.padding.sim-unreadable at T=1"].sample.n_items

@@ -1,5 +1,6 @@
 """Studies C and D, whose printed tables are all that is public: examined, planted and damaged."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -50,3 +51,25 @@ def test_damaged_tables_are_one_sentence(tmp_path, study, file, break_it, said):
         claims(tmp_path, study, file, break_it(read_printed(file)))
     with pytest.raises(InputError, match="holds no"):
         load_study(study).examine(tmp_path / "..", Options())
+
+
+def test_an_option_that_always_helps_and_possible_cells_stand(tmp_path):
+    frame = read_printed(GRADES)
+    value = frame["judge"].map({j: i / 100 for i, j in enumerate(frame["judge"].unique())})
+    value += 0.1 * frame["random_option"] + 0.3 * frame["judge"].str.contains("opus")
+    value += 0.1 * frame["prompt"].isin([1, 2]) + 0.2 + 0.03 * frame["metric"].ne("grade_score")
+    value += np.random.default_rng(0).uniform(0, 0.02, len(frame))  # nothing is exactly alike
+    found = claims(tmp_path, "grade_score", GRADES, frame.assign(value=value))
+    assert {found[c].verdict for c in ("option", "prompts", "best", "bound")} == {"stands"}
+
+
+def test_a_crowd_that_helps_alike_on_every_set_stands(tmp_path):
+    frame = read_printed(CROWD)
+    told = frame["method"].str.contains("CCE@16|Outcome-Removal Crit", regex=True)
+    base = frame["set"].map({s: 60.0 + 2 * i for i, s in enumerate(frame["set"].unique())})
+    small = np.random.default_rng(0).uniform(0, 0.5, len(frame))
+    found = claims(
+        tmp_path, "crowd_comparative", CROWD, frame.assign(value=base + 9.0 * told + small)
+    )
+    assert found["gain"].verdict == found["price"].verdict == "stands"
+    assert found["selection"].verdict == "stands in part"  # removal and criticism apart do nothing

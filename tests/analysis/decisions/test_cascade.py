@@ -33,6 +33,30 @@ def made_of(judges, labels, **more):
     )  # fmt: skip
 
 
+def test_verdicts_are_unparsed_where_an_item_reaches_their_judge():
+    judges, labels = judged()
+    made = made_of(judges, labels)
+    lost = {j: np.isnan(v) for j, (v, _) in judges.items()}
+    cheap, dear = made.stages
+    later = ~(judges["cheap"][1] >= cheap.threshold) | lost["cheap"]
+    assert (cheap.unparsed, dear.unparsed) == (lost["cheap"].sum(), (lost["dear"] & later).sum())
+    assert made.n_unparsed == (lost["cheap"] | (lost["dear"] & later)).sum()
+    routes = np.array(made.routes)
+    assert not (routes[lost["cheap"]] == "cheap").any()
+    assert set(routes[lost["cheap"] & lost["dear"]]) == {"human"}
+    asked = np.where(later, judges["dear"][0], np.nan)
+    partial = made_of(judges | {"dear": (asked, judges["dear"][1])}, labels)
+    assert partial.n_unparsed == made.n_unparsed
+
+
+def test_a_tie_of_repeats_is_never_decided():
+    judges, labels = judged()
+    v, sure = judges["cheap"]
+    other = np.where(np.arange(v.size) % 3 == 0, 1 - v, v)
+    made = made_of(judges | {"cheap": (np.column_stack([v, other]), sure)}, labels)
+    assert set(np.array(made.routes)[::3]) <= {"dear", "human"}
+
+
 def long_table(judges, labels, name):
     """Rows of both judges with labels next to verdicts."""
     words = {1.0: "pass", 0.0: "fail"}
@@ -88,6 +112,38 @@ def by_verdict(table):
     rank = table.groupby("verdict").cumcount()
     drawn = rank < np.where(passes, 250, 400)
     return table.assign(chance=pd.Series(chance).where(drawn), label=table["label"].where(drawn))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_chances_next_to_labels_count_in_the_judged_file_too(tmp_path, capsys, apart):
+    table = by_verdict(one_table(np.random.default_rng(3)))
+    file, labels = tmp_path / "f.csv", tmp_path / "l.csv"
+    more = []
+    if apart:
+        own = table[table["label"].notna()]
+        own[["item", "chance", "label"]].to_csv(labels, index=False)
+        table, more = table.drop(columns=["chance", "label"]), ["--labels", str(labels)]
+    table.to_csv(file, index=False)
+    assert main(["decide", "automate", str(file), *more, "--error", ".1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["by_class"]
+    assert not any(c["code"] == "labels_drawn_unknown" for c in found["caveats"])
+    assert main(["analyze", str(file), *more, "--track", "none", "--report", "none"]) in {0, 1, 3}
+    assert "cannot be relied on" not in "".join(capsys.readouterr())
+    scores = table.assign(score=np.where(table["verdict"] == "pass", 8, 3))
+    scores.drop(columns=["verdict", "logprob"]).to_csv(file, index=False)
+    assert main(["decide", "cutoff", str(file), *more]) == 2
+    assert "Draw them at random: judgestats labels plan" in capsys.readouterr().err
+
+
+def test_chances_that_differ_within_a_verdict_allow_no_certificate(tmp_path, capsys):
+    table = one_table(np.random.default_rng(3))
+    sure = np.exp(table["logprob"]) > 0.75
+    kept = table.assign(chance=np.where(sure, 0.2, 0.6), label=table["label"].where(sure))
+    kept.to_csv(tmp_path / "f.csv", index=False)
+    for drawn in ([], ["--labels-drawn", "random"]):
+        assert main(["decide", "automate", str(tmp_path / "f.csv"), "--error", ".1", *drawn]) == 2
+        assert "other chances within a verdict" in capsys.readouterr().err
 
 
 def test_a_column_chance_that_is_no_chance_is_refused_or_mapped(tmp_path, capsys):

@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 from judgestats.cli import main
 from judgestats.decisions import ChangeMonitor
-from judgestats.errors import InputError
+from judgestats.errors import InputError, StoreError
 from judgestats.stats.validity import sequential as process
 from tests.analysis.decisions.reference import agree, data, expected
 
@@ -67,12 +68,65 @@ def test_reference_values(tmp_path):
     assert record["reference"] == {"anchors": 200, "repeats": 3.0, "n_old": 2000}
 
 
+def test_an_anchor_never_tells_more_than_its_old_judgments():
+    base, repeats = np.full(30, 0.5), np.full(30, 3.0)
+    variances = []
+    for k in (1, 3, 10, 1000):
+        n = np.full(30, float(k))
+        total = n * (0.5 + np.where(np.arange(30) % 2, 0.1, -0.1))
+        variances.append(float(process.anchor_shift(n, total, base, repeats)[1]))
+    assert min(variances) > 0.3 * variances[0]
+
+
 def test_the_mixture_over_starts_begins_at_one_and_its_interval_is_its_inverse():
     assert float(process.mixed_over_starts(np.full(5, -np.inf))) == pytest.approx(-math.log(6))
     assert float(process.mixed_over_starts(np.zeros(7))) == pytest.approx(0)
     low, high = process.mixture_limits(-0.13, 0.0005, 3.689)
     for end in (low, high):
         assert float(process.log_mixture(-0.13 - end, 0.0005)) == pytest.approx(3.689, abs=1e-9)
+
+
+@pytest.mark.parametrize("last", [20, 10])
+def test_an_alarm_shows_the_interval_that_decides_it(tmp_path, last):
+    rng = np.random.default_rng(5)
+    true = rng.uniform(0.4, 1, 150)
+    monitor = ChangeMonitor(tmp_path / "m.db")
+    monitor.open({f"a{i}": (rng.random(3) < true[i]).astype(int).tolist() for i in range(150)})
+    alarms = []
+    for t in range(1, 21):
+        moved = 0.3 if 8 <= t <= last else 0.0
+        again = [(f"a{i}", int(rng.random() < true[i] - moved)) for i in rng.choice(150, 20, False)]
+        made = monitor.add_period(again, [])
+        if made.verdict == "judge":
+            alarms.append(made.judge)
+    assert len(alarms) >= 9
+    assert any(one.low < 0 < one.high for one in alarms)  # the mean over all periods
+    if last == 20:
+        assert all(one.change.low < -0.3 < one.change.high < 0 for one in alarms)
+        assert f"], on average since period {alarms[-1].since}, on" in " ".join(made.screen())
+    else:
+        assert alarms[-1].until < 20
+        assert f"average in periods {made.judge.since} to {made.judge.until}" in str(made)
+        assert not alarms[-1].change.low <= 0 <= alarms[-1].change.high
+
+
+def test_no_change_is_stated_before_a_start_has_enough_judgments(tmp_path):
+    monitor = ChangeMonitor(tmp_path / "m.db")
+    monitor.open({f"a{i}": [0.0, 1.0] for i in range(40)})
+    made = monitor.add_period([(f"a{i}", 1) for i in range(10)], [])
+    assert (made.judge.since, math.isnan(made.judge.change.estimate)) == (0, True)
+
+
+def test_small_changes_are_reported_and_not_alarmed(tmp_path):
+    held = {f"a{i}": [float(i % 2)] * 30 for i in range(400)}
+    monitor = ChangeMonitor(tmp_path / "m.db")
+    monitor.open(held, tolerance=0.2)
+    for _ in range(4):
+        made = monitor.add_period(
+            [(f"a{i}", float(i % 2) if i % 8 else 1 - float(i % 2)) for i in range(400)], []
+        )
+    assert made.judge.log_e > made.judge.threshold or abs(made.judge.shift) < 0.2
+    assert made.judge.raised == 0
 
 
 def test_scores_are_scaled_by_their_range(tmp_path):
@@ -111,6 +165,17 @@ def test_what_is_refused_leaves_the_state_as_it_was(tmp_path):
     assert monitor.verdict().to_dict() == before
     unparsed = monitor.add_period([*anchors[:-1], (anchors[-1][0], math.nan)], [*new, None])
     assert (unparsed.anchors_used, unparsed.new_used) == (39, 120)
+
+
+def test_another_process_waits_and_then_gives_up(tmp_path):
+    monitor = opened(tmp_path / "m.db")
+    held = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="Another process holds"):
+        monitor.add_period(*period(1))
+    held.execute("ROLLBACK")
+    held.close()
+    assert monitor.add_period(*period(1)).period == 1
 
 
 ADD = """
@@ -222,6 +287,9 @@ def test_labels_of_anchors_say_whether_a_change_hurts(tmp_path):
     assert worse.tpr.threshold == pytest.approx(math.log(4 / 0.05))
     assert "On labelled anchors it hurts: TPR −" in " ".join(worse.screen())
     assert worse.to_dict()["tpr"]["raised"] == worse.tpr.raised
+    without = streamed(None, 0.5)
+    assert math.isnan(without.tpr.shift)
+    assert "labelled" not in " ".join(without.screen())
     same = streamed(human, 0.9)
     assert not same.tpr.raised
     assert not same.tnr.raised
@@ -276,3 +344,15 @@ def test_verdicts_in_words_that_the_reference_does_not_hold_are_no_change(tmp_pa
     assert main(["monitor", str(other), *state]) == 2
     assert "no row is 'pass'; there are gut, schlecht" in capsys.readouterr().err
     assert len(ChangeMonitor(tmp_path / "m.db").verdict().series) == 1
+
+
+def test_a_refused_reference_leaves_a_state_that_can_be_opened(files, capsys):
+    folder, words = files
+    anchors = folder / "anchors.csv"
+    held = pd.read_csv(anchors)
+    held.head(5).to_csv(anchors, index=False)
+    assert main(["monitor", str(folder / "1.csv"), *words]) == 2
+    assert "at least 20 anchors" in capsys.readouterr().err
+    held.to_csv(anchors, index=False)
+    assert main(["monitor", str(folder / "1.csv"), *words]) == 0
+    assert capsys.readouterr().out.startswith("NOT YET  No change of judge or system is detected")

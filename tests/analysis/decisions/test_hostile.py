@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from judgestats.cli import main
+from judgestats.decisions import StoppingRule, automation_certificate
 
 WORDS = np.array(["fail", "pass"])
 
@@ -84,6 +85,21 @@ def test_a_monitor_adds_nothing_that_it_cannot_draw_and_averages_repeats(tmp_pat
         assert main([*command, "--json"]) == 0
         said[name] = json.loads(capsys.readouterr().out)["system"]
     assert said["once"] == said["twice"]
+
+
+def test_a_level_near_one_is_not_rounded_to_it():
+    v = np.ones(300)
+    made = automation_certificate(
+        v, np.linspace(0.5, 1, 300), v, error=0.5, level=0.999999999, labels_drawn="random"
+    )
+    assert "with 99.9999999% confidence" in " ".join(made.screen())
+
+
+def test_a_run_that_ends_without_a_stop_saved_nothing():
+    rule = StoppingRule.parse("icc_1_1:width<=.1", max_items=40, first=20, step=20)
+    rule = rule.look(20, 0.7, 0.4, 0.9)
+    assert np.isnan(rule.saved_share)
+    assert rule.look(40, 0.7, 0.5, 0.85).saved_share == 0
 
 
 def test_verdicts_that_are_all_empty_are_said_to_be_unparsed(file, capsys):

@@ -81,6 +81,30 @@ def test_a_budget_that_four_does_not_divide_is_spent_in_four_batches(budget):
     assert next_labels(f, c, labels, budget=budget).chosen == ()
 
 
+def test_raters_who_tie_leave_the_order_as_it_is():
+    f, c, y = columns()
+    first = next_labels(f, c, budget=200)
+    labels = np.full((1000, 2), np.nan)
+    labels[list(first.chosen)] = y[list(first.chosen), None]
+    tied = list(first.chosen[:5])
+    labels[tied] = [0.0, 1.0]
+    made = next_labels(f, c, labels, budget=200)
+    assert (made.n_ties, made.n_labels) == (5, 45)
+    assert not set(made.chosen) & set(first.chosen)
+
+
+def test_chances_edited_by_hand_are_refused():
+    f, c, y = columns()
+    first = next_labels(f, c, budget=200)
+    labels, chance = (np.full(1000, np.nan) for _ in range(2))
+    place = list(first.chosen)
+    labels[place], chance[place] = y[place], first.chance
+    assert next_labels(f, c, labels, budget=200, chance=chance).batch == 2
+    chance[place[0]] = 0.5
+    with pytest.raises(InputError, match="column chance is not what labels next wrote"):
+        next_labels(f, c, labels, budget=200, chance=chance)
+
+
 def test_refusals():
     f, c, y = columns()
     by_hand = np.where(np.arange(1000) < 60, y, np.nan)
@@ -140,6 +164,25 @@ def test_the_command_writes_batches_until_the_width(tmp_path, capsys, monkeypatc
 def scored(rng, n=600):
     human = np.clip(np.round(rng.normal(6, 2, n)), 1, 10)
     return np.clip(np.round(human + rng.normal(0, 1.2, n)), 1, 10), human
+
+
+def test_scores_take_strata_of_the_score_and_a_mean_with_its_interval():
+    score, human = scored(np.random.default_rng(4))
+    labels = np.full(600, np.nan)
+    for _ in range(4):
+        made = next_labels(score, None, labels, budget=160, seed=2)
+        labels[list(made.chosen)] = human[list(made.chosen)]
+    done = next_labels(score, None, labels, budget=160, seed=2)
+    assert (done.quantity, done.n_labels, done.chosen) == ("mean_score", 160, ())
+    assert done.estimate.low <= human.mean() <= done.estimate.high
+    assert {s.name.split()[0] for s in done.strata} == {"low", "middle", "high"}
+    assert all(s.passes is None and s.sd > 0 for s in done.strata)
+    every = next_labels(score, None, human, budget=600)
+    r2 = np.corrcoef(score, human)[0, 1] ** 2
+    assert every.bound.verdict == pytest.approx(1 - r2, abs=1e-12)
+    assert every.bound.neyman <= every.bound.strata < 1
+    first = next_labels(score, budget=160)
+    assert first.bound.assumed == pytest.approx({"0.5": 0.75, "0.7": 0.51, "0.9": 0.19})
 
 
 def test_two_prior_labels_at_the_pilot_sd_widen_a_stratum_of_equal_labels():
@@ -215,3 +258,35 @@ def test_printed_commands_quote_names_with_spaces(tmp_path, capsys, monkeypatch)
     assert "judgestats labels plan 'my j.csv' --labels 40" in capsys.readouterr().err
     assert main(["labels", "plan", "my j.csv", "--labels", "9", "--out", "my l.csv"]) == 0
     assert "Next  judgestats labels collect 'my l.csv'" in capsys.readouterr().out
+
+
+def test_items_without_confidence_are_the_least_sure():
+    rng = np.random.default_rng(3)
+    verdict = np.ones(300)
+    sure = np.where(np.arange(300) < 100, np.nan, 0.5 + rng.random(300) / 2)
+    made = next_labels(verdict, sure, budget=60)
+    assert [one.size for one in made.strata] == [100, 100, 100]
+
+
+def test_analyze_proposes_to_choose_items_where_that_saves_labels(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(7)
+    n, words = 2000, np.array(["fail", "pass"])
+    y, sure = rng.random(n) < 0.6, rng.random(n)
+    for doubtful, proposed in (((0.001, 0.4), True), ((0.2, 0.2), False)):
+        v = np.where(rng.random(n) < np.where(sure > 0.4, *doubtful), ~y, y)
+        label = np.where(np.arange(n) < 600, words[y.astype(int)], "")
+        pd.DataFrame({
+            "item": range(n), "verdict": words[v.astype(int)], "confidence": sure, "label": label,
+        }).to_csv("j.csv", index=False)  # fmt: skip
+        command = ["analyze", "j.csv", "--track", "none", "--report", "none"]
+        assert main([*command, "--labels-drawn", "random", "--all"]) in {0, 1, 3}
+        whole = capsys.readouterr().out
+        said = " ".join(whole.split())
+        assert ("LABELS Choosing the items saves at most" in said) is proposed
+        assert ("(no CI: estimated from 600 labels)" in said) is proposed
+        assert ("For a new sample: judgestats labels next FILE" in said) is proposed
+        assert "\nAUTOMATE  " in whole
+    assert main(["labels", "next", "j.csv", "--budget", "100"]) == 2
+    assert "leave labels out: --ignore label." in capsys.readouterr().err
+    assert main(["labels", "next", "j.csv", "--budget", "100", "--ignore", "label"]) == 0

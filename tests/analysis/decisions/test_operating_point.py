@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import judgestats as js
 from judgestats import stats
@@ -59,6 +63,29 @@ def test_reference_values():
         assert (made.window is None) != made.certified
 
 
+@settings(deadline=None)
+@given(st.integers(0, 200), st.sampled_from([0.7, 0.8, 0.9]), st.sampled_from([0.6, 0.8, 0.9]))
+def test_a_stricter_requirement_never_widens_the_window(seed, tpr, tnr):
+    s, y = drawn(n=200, distance=2.5, seed=seed)
+    counts = cutoffs.error_counts(np.round(s, 1), y, delta=0.025)
+    low, high = counts.window(tpr, tnr)
+    stricter = counts.window(tpr + 0.05, tnr + 0.05)
+    assert stricter[0] >= low
+    assert stricter[1] <= high
+    assert np.all(np.diff(counts.tpr_lower) <= 1e-12)
+    assert np.all(np.diff(counts.tnr_lower) >= -1e-12)
+
+
+def test_whatever_is_chosen_inside_the_window_is_certified():
+    s, y = drawn()
+    for cost in (None, {"fn": 50, "fp": 1}, {"fn": 1, "fp": 50}):
+        found = operating_point(s, y, cost=cost, **RATES)
+        low, high = found.window
+        assert low <= found.cutoff <= high
+    assert operating_point(s, y, cost={"fn": 50, "fp": 1}, **RATES).cutoff == low
+    assert operating_point(s, y, cost={"fn": 1, "fp": 50}, **RATES).cutoff == high
+
+
 def test_a_low_score_that_is_good_turns_everything_once():
     s, y = drawn()
     up, down = operating_point(s, y, **RATES), operating_point(-s, y, lower_is_better=True, **RATES)
@@ -66,6 +93,18 @@ def test_a_low_score_that_is_good_turns_everything_once():
     assert down.cutoff == -up.cutoff
     assert (down.tpr, down.tnr) == (up.tpr, up.tnr)
     assert "score <=" in down.screen()[0]
+
+
+def test_repeats_are_averaged_raters_vote_and_unparsed_scores_are_counted():
+    s, y = drawn()
+    one = operating_point(s, y, **RATES)
+    raters = np.column_stack([y, y, ~y]).astype(float)
+    again = operating_point(np.column_stack([s - 1, s + 1]), raters, **RATES)
+    assert again.window == pytest.approx(one.window)
+    tied = operating_point(s, np.column_stack([y, np.where(np.arange(400) < 30, ~y, y)]), **RATES)
+    assert (tied.n_ties, tied.n_labels) == (30, 370)
+    lost = operating_point(np.where(np.arange(400) < 7, np.nan, s), y, **RATES)
+    assert (lost.n_unparsed, lost.n_labels, lost.n_items) == (7, 393, 400)
 
 
 def test_clusters_that_repeat_an_item_count_once():
@@ -111,6 +150,21 @@ def test_what_cannot_be_claimed_is_refused_or_has_a_reason():
     only = operating_point(s[y], y[y])
     assert "TPR holds up to" in only.reason
     assert not only.certified
+
+
+def test_more_labels_that_would_decide_do_decide():
+    s, y = drawn(n=100, distance=3.2)
+    made = operating_point(s, y, tpr=0.9, tnr=0.85)
+    assert not made.certified
+    counts = cutoffs.error_counts(s, y, delta=cutoffs.joint_share(0.05, 2, independent=True))
+    n = cutoffs.labels_for_window(s, y, counts, tpr=0.9, tnr=0.85)
+    assert made.next[0].if_true == n - 100
+    kept = 0
+    for seed in range(60):
+        i = np.random.default_rng(seed).integers(0, 100, n)
+        low, high = cutoffs.error_counts(s[i], y[i], delta=counts.delta).window(0.9, 0.85)
+        kept += low <= high
+    assert kept >= 36
 
 
 def test_cost_is_cross_fitted_and_another_prevalence_has_no_interval():
@@ -198,6 +252,61 @@ def test_a_gate_on_scores_asks_for_a_certified_cutoff(files):
     assert strict.exit_code == 3
     assert "no cut-off is shown" in strict.verdicts[0].sentence
     assert strict.results.decisions[0]["requirement"] == {"tpr": 0.97, "tnr": 0.97}
+
+
+def test_analyze_shows_the_cutoff(files, capsys):
+    file, labels = files
+    assert main(["analyze", str(file), *labels, "--track", "none", "--report", "none"]) == 0
+    assert "CUTOFF  Pass at score >= 5.1: TPR >= .80 and TNR >= .80" in capsys.readouterr().out
+
+
+def test_labels_one_and_zero_are_no_points_of_the_scale_and_mean_what_is_stated(tmp_path, capsys):
+    s, y = drawn()
+    file = tmp_path / "s.csv"
+    pd.DataFrame({"item": range(len(s)), "score": s.round(2), "label": y.astype(int)}).to_csv(
+        file, index=False
+    )
+    assert "kappa_weighted" not in {
+        m.key for m in js.check(file, for_="score", n_resamples=99).results.measures
+    }
+    words = ["decide", "cutoff", str(file), "--json"]
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["auc"]["estimate"] > 0.9
+    turned = ["--values", "label:1=fail,label:0=pass", "--lower-is-better"]
+    assert main([*words, *turned]) == 0
+    assert json.loads(capsys.readouterr().out)["auc"]["estimate"] > 0.9
+    graded = tmp_path / "graded.csv"
+    pd.DataFrame({"item": range(len(s)), "score": s.round(2), "label": 1 + np.arange(len(s)) % 5}
+                 ).to_csv(graded, index=False)  # fmt: skip
+    assert main(["decide", "cutoff", str(graded), "--values", "label:1=fail"]) == 2
+    assert "label:WORD" in capsys.readouterr().err
+
+
+def test_human_scores_are_cut_by_the_option_that_their_refusal_shows(tmp_path, capsys):
+    s, y = drawn()
+    human = np.where(y, 4.0, 2.0) + np.arange(len(s)) % 2 / 2
+    folder = tmp_path
+    items = pd.DataFrame({"item": [f"q{i}" for i in range(len(s))], "score": s.round(2)})
+    items.to_csv(folder / "s.csv", index=False)
+    items[["item"]].assign(label=human).to_csv(folder / "scores.csv", index=False)
+    items[["item"]].assign(label=np.where(human >= 4, "pass", "fail")).to_csv(
+        folder / "words.csv", index=False
+    )
+    words = ["decide", "cutoff", str(folder / "s.csv"), "--json", "--labels"]
+    assert main([*words, str(folder / "scores.csv")]) == 2
+    said = capsys.readouterr().err
+    option = re.search(r"--values '(.+?)'", said)[1]
+    assert option == "label:>=4=pass,label:<4=fail"
+    made = []
+    for more in (
+        [str(folder / "scores.csv"), "--values", option],
+        [str(folder / "scores.csv"), "--values", "label:>3.9=pass,label:<=3.9=fail"],
+        [str(folder / "words.csv")],
+    ):
+        assert main([*words, *more]) == 0
+        made.append(json.loads(capsys.readouterr().out))
+    assert made[0] == made[1] == made[2]
+    assert made[0]["auc"]["estimate"] > 0.9
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,17 @@ def test_without_labels_nothing_is_said_of_accuracy():
     assert "More disagreement" in " ".join(" ".join(apart.screen()).split())
 
 
+def test_a_judge_that_adds_nothing_can_go_the_dearest_first():
+    rng = np.random.default_rng(1)
+    y = rng.random(4000) < 0.5
+    votes = np.column_stack([np.where(rng.random(4000) < 0.1, ~y, y) for _ in range(3)])
+    votes = np.column_stack([votes, votes[:, 0], votes[:, 0]])
+    made = effective_votes(votes, y, names=list("abcde"), prices={"d": 9, "e": 5})
+    gone = [one.judge for one in made.droppable if one.droppable]
+    assert gone[:2] == ["d", "e"]
+    assert {pair[:2] for pair in made.copies} == {("a", "d"), ("a", "e"), ("d", "e")}
+
+
 def test_edges():
     y = np.arange(60) % 2
     with pytest.raises(InputError, match="two judges"):
@@ -134,6 +145,72 @@ def test_the_command_and_the_gate(files, capsys):
         assert why in capsys.readouterr().err
     gate = js.check(file, labels=labels, require={"n_eff": 4}, n_resamples=99)
     assert gate.exit_code == 1
+
+
+def test_scores_of_judges_err_like_fewer_judges(tmp_path, capsys):
+    rng = np.random.default_rng(9)
+    human = rng.integers(2, 9, 300).astype(float)
+    shared = rng.normal(size=300)
+    scores = human[:, None] + shared[:, None] + rng.normal(size=(300, 3))
+    file = tmp_path / "s.csv"
+    pd.concat([
+        pd.DataFrame({"item": range(300), "judge": f"j{k}", "score": scores[:, k].round(2),
+                      "human_score": human})
+        for k in range(3)
+    ]).to_csv(file, index=False)  # fmt: skip
+    assert main(["decide", "panel", str(file), "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    direct = effective_votes(scores.round(2), human, scores=True)
+    assert made["n_eff"]["estimate"] == pytest.approx(direct.n_eff.estimate)
+    assert 1.2 < made["n_eff"]["estimate"] < 1.9
+    assert made["accuracy_by_size"] == []
+    [shown] = js.check(file, require={"n_eff": 1.2}, n_resamples=99).results.decisions
+    assert (shown["kind"], shown["n_eff"]) == ("panel", made["n_eff"])
+    assert main(["analyze", str(file), "--track", "none", "--report", "none"]) == 0
+    assert "\n".join(made["screen"]) in capsys.readouterr().out
+    with pytest.raises(InputError, match="need human scores"):
+        effective_votes(scores, scores=True)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_judges_of_whom_one_errs_on_every_item_have_no_effective_votes(k):
+    errors = np.eye(k)[np.arange(60) % k]
+    made = effective_votes(1 - errors, np.ones(60), labels_drawn="random")
+    assert not made.certified
+    assert made.reason == "the mean error is the same on every item: n_eff is not defined"
+
+
+def test_near_copies_have_limits_that_allow_for_items_not_seen():
+    rng = np.random.default_rng(6)
+    hits, widths = [], []
+    truth = 1.032  # two judges, error .2, apart on 2% of the items
+    for _ in range(300):
+        shared = rng.random(100) < 0.2
+        e = shared[:, None] ^ (rng.random((100, 2)) < 0.01)
+        made = effective_votes(e, np.zeros(100), labels_drawn="random")
+        hits.append(made.n_eff.low <= truth <= made.n_eff.high)
+        widths.append(made.n_eff.high - made.n_eff.low)
+    assert np.mean(hits) >= 0.93
+    assert min(widths) > 0.02
+    scores = rng.normal(size=(60, 1)) + np.zeros(2)
+    same = effective_votes(scores, np.zeros(60), labels_drawn="random", scores=True)
+    assert same.n_eff.low == 1 < same.n_eff.high < 1.25
+    assert effective_votes(
+        np.ones((60, 2)), scores[:, 0], labels_drawn="random", scores=True
+    ).certified
+    for errors in (np.tile([0.0, 1.0], (30, 1)), np.eye(2)[np.arange(30) % 2]):
+        assert np.isnan(kernel.effective_judges_limits(errors)).all()
+
+
+def test_no_judge_is_dropped_because_few_items_were_labelled():
+    rng = np.random.default_rng(7)
+    false = 0
+    for _ in range(100):
+        e = rng.random((40, 3)) < 0.05  # without one of three the loss is .04
+        if e.any():
+            made = effective_votes(e, np.zeros(40), labels_drawn="random")
+            false += any(one.droppable for one in made.droppable)
+    assert false <= 5
 
 
 def test_few_errors_lower_the_limit_by_a_shared_one_that_was_not_seen():

@@ -75,6 +75,19 @@ def test_a_verdict_stop_uses_the_bound_of_its_look():
         rule.look(240, 0.4, 0.2, 0.6)
 
 
+def test_known_verdicts_are_said_with_their_confidence():
+    rule = StoppingRule.parse("verdict", max_items=100, first=40, step=30).decide(40, known=True)
+    said = " ".join(" ".join(rule.screen()).split())
+    confidence = "with 95% confidence over all looks"
+    assert f"known after 40 of 100 items, {confidence}: 60% of the items saved." in said
+
+
+def test_a_width_beyond_the_maximum_is_said_after_the_first_look():
+    rule = StoppingRule.parse("icc_1_1:width<=.05", max_items=100).look(20, 0.7, 0.5, 0.85)
+    assert rule.projected == 980
+    assert "more than the maximum" in " ".join(rule.screen())
+
+
 def test_money_saved_is_said_with_both_amounts():
     rule = StoppingRule.parse("icc_1_1:width<=.1", max_items=300, step=190)
     rule = rule.look(20, 0.69, 0.4, 0.85).priced(0.4)
@@ -109,6 +122,14 @@ def test_without_a_maximum_the_error_is_that_of_a_confidence_sequence():
     assert several.next_error / 4 < verdict.next_error < 0.05
     with pytest.raises(InputError, match="State the maximum"):
         StoppingRule.parse("verdict", max_items=400, first=10, is_bounded=False)
+
+
+def test_limits_at_the_bound_are_taken_as_they_are():
+    rule = StoppingRule.parse("icc_1_1>=.75", max_items=100, first=50, step=50)
+    assert rule.next_level == pytest.approx(0.996949, abs=1e-5)
+    rule = rule.look(50, 0.9, 0.76, 0.95, at_bound=True)
+    assert rule.reached
+    assert (rule.looks[0].low, rule.looks[0].high) == (0.76, 0.95)
 
 
 @pytest.mark.parametrize(

@@ -174,3 +174,27 @@ def test_vote_share_options() -> None:
     with pytest.raises(InputError, match="k must"):
         vote_share_reliability([["A", "B"]], k=0)
     assert "one" in vote_share_reliability([["A", "B"]]).reason
+
+
+def test_perfect_agreement_has_no_zero_width_interval() -> None:
+    verdicts = [["A", "A"], ["B", "B"]] * 10
+    for name, function in COEFFICIENTS.items():
+        out = function(verdicts)
+        if out.interval is not None:
+            assert out.interval.high > out.interval.low, name
+        else:
+            assert out.notes, name
+    assert percent_agreement(verdicts).interval.low == pytest.approx(0.025 ** (1 / 20))
+    assert flip_rate(verdicts).interval.high == pytest.approx(1 - 0.025 ** (1 / 20))
+
+
+def test_duplicated_items_in_clusters_do_not_narrow_the_interval() -> None:
+    codes = _judge(np.random.default_rng(9))
+    question = np.arange(60)
+    once = fleiss_kappa(codes).interval
+    twice = np.vstack([codes, codes])
+    clustered = fleiss_kappa(twice, cluster=np.tile(question, 2))
+    naive = fleiss_kappa(twice).interval
+    assert clustered.interval.low == pytest.approx(once.low, abs=1e-10)
+    assert clustered.sample.n_clusters == 60
+    assert naive.low > once.low

@@ -95,3 +95,18 @@ def test_contradictions_ties_and_incomplete_triads_are_left_out() -> None:
         intransitive_triads(["q"], ["x"], ["x"], ["a"])
     with pytest.raises(InputError, match="same length"):
         intransitive_triads(["q"], ["x", "y"], ["y"], ["a"])
+
+
+def test_pearson_interval_is_r_cor_test() -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 20))
+    theirs = stats.pearsonr(x, y).confidence_interval()
+    out = human_correlation(x, y)
+    assert (out.interval.low, out.interval.high) == pytest.approx((theirs.low, theirs.high))
+
+
+def test_chance_of_circular_triads_by_enumeration() -> None:
+    verdicts = list(itertools.product("ab", repeat=3))
+    q = np.repeat(np.arange(8), 3)
+    out = intransitive_triads(q, ["x", "y", "x"] * 8, ["y", "z", "z"] * 8, np.ravel(verdicts))
+    assert out.estimate == pytest.approx(out.details["chance"])

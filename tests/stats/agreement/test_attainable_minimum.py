@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -58,3 +59,21 @@ def test_stepping_up_ends_the_interval_at_zero_or_at_the_estimate_and_says_so():
     )
     assert kept.interval.low > 0
     assert "interval_cut_at_zero" not in {n.code for n in kept.notes}
+
+
+def test_one_question_with_all_the_variance_has_no_impossible_interval():
+    """As a published judge: 19 questions always A but once, one question always B."""
+    verdicts = np.full((20, 10), "A", dtype=object)
+    verdicts[0] = "B"
+    verdicts[1, 0] = "B"
+    for k, estimate in ((1, 0.908), (None, 0.990)):
+        # From the least to nearly the largest possible value: it says nothing.
+        found = stats.vote_share_reliability(verdicts, k=k)
+        assert found.estimate == pytest.approx(estimate, abs=1e-3)
+        assert found.interval is None
+        assert found.notes[-1].code == "not_estimable"
+    verdicts[2:6] = "B"
+    one, many = (stats.vote_share_reliability(verdicts, k=k) for k in (1, None))
+    assert 0 < one.interval.low < one.estimate < one.interval.high < 1
+    assert "least possible value" in one.interval.method
+    assert one.interval.low < many.interval.low < many.estimate < many.interval.high < 1

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judgestats.errors import InputError
 from judgestats.stats.agreement import attention_coverage
@@ -40,3 +42,14 @@ def test_by_hand() -> None:
 def test_bad_input(attention: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         attention_coverage(attention, **options)
+
+
+@given(st.integers(0, 1000), st.floats(0, 0.9))
+def test_more_text_covers_no_less_and_a_higher_threshold_no_more(seed: int, t: float) -> None:
+    a = weights(seed)
+    covered = attention_coverage(a, threshold=t)
+    assert 0 <= covered <= 1
+    assert attention_coverage(a[:, :3], threshold=t) <= covered
+    assert attention_coverage(a, threshold=min(0.99, t + 0.05)) <= covered
+    shuffled = a[::-1, ::-1][:, :, [3, 1, 0, 2, 6, 5, 4]]
+    assert attention_coverage(shuffled, threshold=t) == covered

@@ -85,3 +85,37 @@ def test_win_rates_sum_to_half_the_comparisons() -> None:
     }
     with pytest.raises(InputError, match="cannot meet itself"):
         win_rates(["a"], system_a=["x"], system_b=["x"])
+
+
+def test_constant_questions_are_left_out_and_counted() -> None:
+    out = correlation_by_level(
+        [1, 1, 2, 3, 1, 2], [1, 2, 1, 3, 2, 4], source=[0, 0, 1, 1, 2, 2], system=[0, 1] * 3
+    )
+    assert out.details["n_sources_used"] == 2
+    with pytest.raises(InputError, match="equally long"):
+        correlation_by_level([[1, 2]], [[1, 2]], source=[0], system=[0])
+
+
+@pytest.mark.parametrize("runs", [80, pytest.param(200, marks=pytest.mark.study)])
+def test_within_interval_covers(runs) -> None:
+    rng = np.random.default_rng(2)
+    question, system = np.repeat(np.arange(25), 5), np.tile(np.arange(5), 25)
+    covered = 0
+    big = rng.normal(size=(5_000, 5))
+    noisy = big + rng.normal(size=big.shape)
+    truth = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(big, noisy, strict=True)])
+    for _ in range(runs):
+        people = rng.normal(size=125)
+        judge = people + rng.normal(size=125)
+        out = correlation_by_level(judge, people, source=question, system=system)["within_source"]
+        covered += out.interval.low <= truth <= out.interval.high
+    assert covered / runs >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_item_difficulty_is_no_place_effect() -> None:
+    # Hard items are wrong and easy ones right wherever the answer stands.
+    item, gold = np.repeat(np.arange(40), 2), np.tile([0, 1], 40)
+    chosen = np.where(item < 20, gold, 1 - gold)
+    out = accuracy_by_slot(chosen, gold, item=item, n_permutations=99)
+    assert out.statistic == 0
+    assert "gives the same value" in out.reason

@@ -62,3 +62,14 @@ def test_intervals_of_mean_of_groups_cover():
         out = mean_of_groups(x, group=np.repeat(["x", "y"], [30, 20]))
         held += out.interval.low <= truth <= out.interval.high
     assert 0.91 < held / runs < 0.985
+
+
+def test_coverage_with_clusters():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(300):
+        p = rng.beta(4, 2, size=25)
+        shares = rng.binomial(5, np.repeat(p, 3)) / 5
+        found = mean_share(shares, cluster=np.repeat(np.arange(25), 3))
+        covered += found.interval.low < 4 / 6 < found.interval.high
+    assert covered >= 273

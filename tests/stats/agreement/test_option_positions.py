@@ -239,3 +239,14 @@ def test_a_corrected_score_has_the_interval_of_the_score_it_corrects():
     assert out.estimate == out.interval.high == 1
     assert out.interval.low < 1
     assert np.min(out.details["items"]) == 1
+
+
+def test_two_options_and_nothing_read_are_defined() -> None:
+    items = grade_score_items([[0, 1], [0, 0], [NAN, NAN], [0, NAN]])
+    assert items["grade_score"][:2].tolist() == [1.0, 0.0]
+    assert math.isnan(items["grade_score"][2])
+    assert (items["low"][2:].tolist(), items["high"][2:].tolist()) == ([0.0, 0.0], [1.0, 1.0])
+    out = grade_score([[NAN, NAN]] * 4)
+    assert math.isnan(out.estimate)
+    assert out.sample.n_excluded == 4
+    assert (out.details["low"], out.details["high"]) == (0.0, 1.0)

@@ -45,3 +45,12 @@ def test_what_cannot_be_fitted_is_said():
         preference_effects([0.5], [0.5, 1], log_length_ratio=[0.0])
     with pytest.raises(InputError, match="-1, 0 and 1"):
         preference_effects([0.5, 1], [0.5, 1], log_length_ratio=[0.0, 1], own=[2, 0])
+
+
+def test_a_null_is_not_found_and_is_shown_to_be_small():
+    judge, human, ratio, mine, cluster = made(length=0, own=0)
+    found = preference_effects(judge, human, log_length_ratio=ratio, own=mine, cluster=cluster)
+    assert found["own"].rows[0].p_value > 0.05
+    equal = equivalence_of_effects(found["own"], margin=0.1)
+    assert equal.all_shown
+    assert not equivalence_of_effects(found["own"], margin=1e-4).all_shown

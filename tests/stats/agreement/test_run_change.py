@@ -7,6 +7,7 @@ import pytest
 
 from judgestats.errors import InputError
 from judgestats.stats import run_change
+from judgestats.stats.inference import weighted_holm, weighted_levels
 
 
 def verdicts(rng: np.random.Generator, p: np.ndarray, r: int = 3) -> np.ndarray:
@@ -72,3 +73,34 @@ def test_equality_needs_an_interval_inside_the_margin() -> None:
         run_change(before, after, kind="flips", target="these items")
     once = run_change(before[:, :1], after[:, :1], kind="scores", target="these items")
     assert "two repeats" in once.reason
+
+
+def test_the_same_judge_twice_has_not_changed() -> None:
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(150):
+        p = rng.beta(0.5, 0.5, 40)
+        out = run_change(verdicts(rng, p), verdicts(rng, p), kind="verdicts")
+        found += out.p_value <= 0.05
+        assert abs(out.effects[0].estimate) < 0.2
+    assert found / 150 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 150)
+
+
+@pytest.mark.parametrize(("moved", "least", "most"), [(0.15, 0.9, 1.0), (0.0, 0.0, 0.08)])
+def test_a_rate_that_leads_the_family_is_found_like_a_paired_t(moved, least, most) -> None:
+    rng = np.random.default_rng(8)
+    ours, alone, n = 0, 0, 200
+    for _ in range(n):
+        p = rng.random(80)
+        one, two = ((rng.random((80, 3)) < np.clip(q, 0, 1)[:, None]).astype(float)
+                    for q in (p, p + moved))  # fmt: skip
+        rate, flips = (run_change(one, two, kind=k).p_value for k in ("scores", "flips"))
+        adjusted = weighted_holm([rate, flips], [0.8, 0.2])
+        ours += bool((adjusted <= 0.05).any())
+        alone += rate <= 0.05
+        for raw, level, p_adjusted in zip(
+            [rate, flips], weighted_levels([rate, flips], [0.8, 0.2]), adjusted, strict=True
+        ):
+            assert (p_adjusted <= 0.05) == (raw <= 1 - level)
+    assert least <= ours / n <= most
+    assert ours >= alone - 0.03 * n

@@ -57,3 +57,13 @@ def test_what_is_not_told_apart_says_how_many_items_would_decide() -> None:
 def test_unusable_options_are_refused(change, words) -> None:
     with pytest.raises(InputError, match=words):
         comparisons_with_best(np.eye(4)[:, :2], **change)
+
+
+def test_equal_judges_in_unequal_clusters_are_kept_too() -> None:
+    rng = np.random.default_rng(12)
+    cluster = np.repeat(np.arange(8), [20, 8, 4, 3, 2, 1, 1, 1])
+    left_out = 0
+    for _ in range(200):
+        x = rng.normal(size=(8, 3))[cluster] + rng.normal(size=(40, 3))
+        left_out += len(comparisons_with_best(x, cluster=cluster).candidates) < 3
+    assert left_out / 200 <= 0.05

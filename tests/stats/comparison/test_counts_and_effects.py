@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats import contingency_tables
 
 from judgestats.errors import InputError
 from judgestats.stats import (
     cochran_q_test,
     cohens_d,
+    friedman_test,
     mcnemar_test,
 )
 from judgestats.stats.comparison import hedges_correction
@@ -53,3 +55,50 @@ def test_mcnemar_exact_over_clusters() -> None:
 def test_bad_input_is_named(call: object, match: str) -> None:
     with pytest.raises(InputError, match=match):
         call()  # type: ignore[operator]
+
+
+def test_mcnemar_agrees_with_statsmodels() -> None:
+    table = [[22, 14], [11, 33]]
+    found = mcnemar_test(*verdicts(table))
+    theirs = contingency_tables.mcnemar(table, exact=True)
+    assert found.statistic == 14
+    assert found.p_value == pytest.approx(theirs.pvalue)
+    assert mcnemar_test(*verdicts(table)[::-1]).p_value == pytest.approx(found.p_value)
+
+
+def test_mcnemar_edges() -> None:
+    never = mcnemar_test([1, 0, 1], [1, 0, 1])
+    assert math.isnan(never.p_value)
+    assert never.reason == "the two verdicts never differ"
+    holes = mcnemar_test(["a", None, "b", "a", ""], ["b", "a", "b", "b", "a"])
+    assert holes.sample.n_excluded == 2
+    one_way = mcnemar_test(*verdicts([[5, 4], [0, 5]]))
+    assert one_way.effects[0].estimate == math.inf
+    assert one_way.effects[0].interval is not None
+    assert one_way.effects[0].interval.high == math.inf
+    assert one_way.effects[0].interval.low > 0
+    assert math.isnan(mcnemar_test([], []).p_value)
+    clustered = mcnemar_test([1, None, 0], [0, 1, 0], cluster=["a", "a", "b"])
+    assert clustered.sample.n_clusters == 2
+    assert clustered.sample.n_excluded == 1
+    one = mcnemar_test([1, 1, 0], [0, 1, 0], cluster=["a"] * 3).effects[1]
+    assert (one.interval, one.notes[0].code) == (None, "no_interval")
+
+
+def test_cochran_is_friedman_of_verdicts() -> None:
+    x = (np.random.default_rng(1).uniform(size=(30, 4)) < [0.4, 0.5, 0.6, 0.8]).astype(int)
+    found = cochran_q_test(x)
+    theirs = contingency_tables.cochrans_q(x)
+    assert found.statistic == pytest.approx(theirs.statistic)
+    assert found.statistic == pytest.approx(friedman_test(x).statistic)
+    assert found.p_value == pytest.approx(theirs.pvalue)
+    with_flat = np.vstack([x, np.ones((5, 4), dtype=int)])
+    assert cochran_q_test(with_flat).statistic == pytest.approx(found.statistic)
+    family = found.mcnemar()
+    direct = mcnemar_test(x[:, 0], x[:, 3])
+    row = next(r for r in family.rows if (r.a, r.b) == ("1", "4"))
+    assert row.p_value == direct.p_value
+    assert row.estimate == pytest.approx(x[:, 0].mean() - x[:, 3].mean())
+    assert row.interval is not None
+    assert row.interval.low < row.estimate < row.interval.high
+    assert "verdicts" not in found.to_dict()

@@ -149,3 +149,20 @@ def test_jackknife_by_sorting_is_the_jackknife() -> None:
     e = matched_effect(d, cluster=cluster)
     assert e.interval is not None
     assert e.interval.low == pytest.approx(math.tanh(math.atanh(r) - half))
+
+
+def test_agrees_with_scipy() -> None:
+    d = np.random.default_rng(1).normal(0.3, 1, 12)
+    found = wilcoxon_signed_rank(d, np.zeros(12))
+    assert found.p_value == pytest.approx(stats.wilcoxon(d, method="exact").pvalue)
+    assert wilcoxon_signed_rank(np.column_stack([d, 0 * d])).p_value == found.p_value
+    named = wilcoxon_signed_rank(d, np.zeros(12), names=["new", "old"])
+    assert named.alternative == "the differences new - old are not symmetric about 0"
+
+
+def test_p_and_interval_keep_zero_differences() -> None:
+    d = np.array([0.0] * 12 + [1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 1.0, 2.0])
+    kept, without = (wilcoxon_signed_rank(v, 0 * v) for v in (d, d[12:]))
+    assert without.effects[1].estimate == 1.5
+    assert kept.effects[1].interval.low < without.effects[1].interval.low
+    assert kept.details["n_zero"] == 12

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from judgestats.errors import InputError
 from judgestats.stats.designs import cell_statistics
 
 SCORES = hnp.arrays(
@@ -65,3 +66,13 @@ def test_random_subsets_do_not_depend_on_order_or_call(rng: np.random.Generator)
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20)
+
+
+def test_names_clusters_and_options_must_fit() -> None:
+    x = np.ones((2, 2, 2))
+    with pytest.raises(InputError, match="2 different names"):
+        cell_statistics(x, conditions=["a", "a"])
+    with pytest.raises(InputError, match="cluster"):
+        cell_statistics(x, cluster=[1])
+    with pytest.raises(InputError, match="center"):
+        cell_statistics(x).spread("mode")

@@ -53,3 +53,8 @@ def test_rare_categories_are_warned_about_only_when_rare() -> None:
     assert [n.code for n in rare_category_notes([[2, 0]] * 95 + [[0, 2]] * 5)] == [
         "rare_categories"
     ]
+
+
+def test_unknown_category_is_refused_with_its_name() -> None:
+    with pytest.raises(InputError, match=r"one of the categories \['A', 'B'\], got 'C'"):
+        count_table([["A", "C"]], categories=["A", "B"])

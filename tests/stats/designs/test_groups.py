@@ -92,3 +92,9 @@ def test_variance_tests_agree_with_scipy_and_carry_the_warning() -> None:
     effect = levene_test(samples).effect
     assert effect is not None
     assert effect.interval is not None
+
+
+def test_missing_values_and_emptied_groups() -> None:
+    found = kruskal_test({"g0": [1, np.nan, 3], "g1": [2, 4], "g2": [np.nan]})
+    assert list(found.estimates) == ["mean rank g0", "mean rank g1"]
+    assert found.sample.n_excluded == 2

@@ -69,3 +69,13 @@ def test_shift_over_equal_clusters_is_cluster_robust_regression(rng: np.random.G
     row = mean_shift(x, cluster=cluster).rows[0]
     assert row.statistic == pytest.approx(fit.tvalues[0], rel=1e-10)
     assert row.p_value == pytest.approx(fit.pvalues[0], rel=1e-10)
+
+
+def test_mean_shift_is_the_paired_t_test(rng: np.random.Generator) -> None:
+    x = scores(rng)
+    row = mean_shift(x).rows[0]
+    means = x.mean(axis=2)
+    expected = stats.ttest_rel(means[:, 1], means[:, 0])
+    assert row.statistic == pytest.approx(expected.statistic, rel=1e-10)
+    assert row.p_value == pytest.approx(expected.pvalue, rel=1e-10)
+    assert row.interval.low == pytest.approx(expected.confidence_interval().low, rel=1e-10)

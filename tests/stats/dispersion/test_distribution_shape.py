@@ -49,3 +49,13 @@ def test_a_change_of_kurtosis_needs_the_same_items_and_some_spread():
     assert "never differ" in still.reason
     with pytest.raises(InputError, match="same items"):
         kurtosis_change(np.ones((3, 4)), np.ones((2, 4)))
+
+
+def test_what_is_undefined_says_why():
+    constant = normality_test(np.full((10, 5), 7.0))
+    assert np.isnan(constant.p_value)
+    assert constant.reason
+    assert np.isnan(constant.effects[0].estimate)
+    assert normality_test(np.array([[1.0, 2.0]])).reason
+    with pytest.raises(InputError):
+        normality_test(np.array([1.0, 2.0]))

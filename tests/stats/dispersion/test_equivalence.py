@@ -9,7 +9,7 @@ import pytest
 from statsmodels.stats.weightstats import ttost_paired
 
 from judgestats.errors import InputError
-from judgestats.stats import equivalence_of_means, equivalence_of_spread
+from judgestats.stats import equivalence_of_means, equivalence_of_spread, variance_ratio
 
 
 @pytest.fixture
@@ -96,3 +96,26 @@ def test_meaningless_margins_of_a_ratio_are_refused(margin) -> None:
 def test_meaningless_margins_of_a_shift_are_refused(margin) -> None:
     with pytest.raises(InputError, match="margin must be a positive number"):
         equivalence_of_means(np.ones((3, 2)), margin=margin)
+
+
+def test_spread_interval_and_verdict_are_one(rng: np.random.Generator) -> None:
+    for scale in (1.0, 1.1, 1.2, 1.3):
+        x = rng.normal(size=(60, 2, 6)) * np.array([1.0, scale])[:, None]
+        out = equivalence_of_spread(x, margin=1.5)
+        interval = out.rows[0].interval
+        assert out.shown[0] == (interval.low > 1 / 1.5 and interval.high < 1.5)
+        assert interval.level == pytest.approx(0.9)
+        same = variance_ratio(x, level=0.9).rows[0].interval
+        assert interval.low == pytest.approx(same.low, rel=1e-12)
+
+
+def test_not_significant_is_not_equivalent(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(8, 2, 3))
+    assert variance_ratio(x).rows[0].p_value > 0.05
+    out = equivalence_of_spread(x, margin=1.25, conditions=["a", "b"])
+    assert out.shown == (False,)
+    text = out.sentence()
+    assert "is not shown" in text
+    assert "leave open" in text
+    for word in ("equal ", "same", "no difference"):
+        assert word not in text

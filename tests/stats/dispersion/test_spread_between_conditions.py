@@ -147,3 +147,12 @@ def test_trend_statistics_are_scipys(rng: np.random.Generator) -> None:
 def test_unusable_options_are_refused(arguments, match: str, rng) -> None:
     with pytest.raises(InputError, match=match):
         spread_test(judgments(rng, n=5), n_permutations=9, **arguments)
+
+
+def test_unusable_scores_are_refused() -> None:
+    with pytest.raises(InputError, match="3-d"):
+        spread_test(np.ones(4))
+    with pytest.raises(InputError, match="at least 2 conditions"):
+        spread_test(np.ones((4, 1, 3)))
+    with pytest.raises(InputError, match="cannot be negative"):
+        spread_test(-np.ones((4, 2)))

@@ -47,3 +47,11 @@ def test_published_variances_at_eleven_temperatures(judge: str) -> None:
     assert 0.3 < spearman.effects[0].interval.low < spearman.statistic < 0.6
     at_zero = stats.levene_of_variances([v[:, 0], v[:, 10]])
     assert at_zero.notes[0].code == "spread_of_variances"
+
+
+def test_published_tests_are_far_too_sure() -> None:
+    """Treating 9,000 centred judgments as independent gives p below 1e-50."""
+    for judge in JUDGES:
+        levene = stats.spread_published(repeated_scores(judge))
+        blocked = stats.spread_test(repeated_scores(judge), n_permutations=0)
+        assert levene.p_value < 1e-20 < blocked.p_value

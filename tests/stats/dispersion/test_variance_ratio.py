@@ -80,3 +80,15 @@ def test_a_row_names_the_item_that_it_hangs_on(rng):
     assert "effective clusters; item 7 carries" in out.sentence()
     even = variance_ratio(8 + rng.normal(size=(60, 2, 5)), conditions=["T=0.2", "T=1"])
     assert "carries" not in even.sentence()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"level": 95}, r"level must be between 0 and 1, got 95"),
+        ({"reference": "x"}, "reference must be one of"),
+    ],
+)
+def test_unusable_options_are_refused(arguments, match: str, rng) -> None:
+    with pytest.raises(InputError, match=match):
+        variance_ratio(rng.normal(size=(5, 2, 3)), **arguments)

@@ -53,3 +53,13 @@ def test_a_family_adjusts_what_was_computed() -> None:
     assert family.apa() == "; ".join(a + b for a, b in zip(written, [*adjusted, ""], strict=True))
     with pytest.raises(InputError, match="at least one test"):
         adjust_family({}, family="x")
+
+
+@settings(max_examples=40, deadline=None)
+@given(p=P_VALUES)
+def test_the_familiar_order_of_the_methods(p: list[float]) -> None:
+    got = {m: p_adjust(p, method=m) for m in ADJUSTMENTS}
+    slack = 1e-12
+    assert np.all(got["holm"] <= got["bonferroni"] + slack)
+    assert np.all(got["BH"] <= got["holm"] + slack)
+    assert np.all(got["BH"] <= got["BY"] + slack)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgestats.stats import mann_whitney_test, wilcoxon_signed_rank
 from judgestats.stats.comparison import walsh_averages
 from judgestats.stats.inference import (
     kth_average,
@@ -41,3 +42,13 @@ def places_are_those_of_a_sort(d: np.ndarray, y: np.ndarray) -> None:
     np.testing.assert_allclose(got, differences, rtol=0, atol=1e-8)
     np.testing.assert_allclose(median_average(d), np.median(averages), atol=1e-8)
     np.testing.assert_allclose(median_difference(d, y), np.median(differences), atol=1e-8)
+
+
+def test_twenty_thousand_items_in_moments_with_ties_and_without() -> None:
+    rng = np.random.default_rng(1)
+    for d in (rng.normal(0.3, 1, 20_000), rng.integers(-2, 4, 20_000).astype(float)):
+        out = wilcoxon_signed_rank(d, np.zeros(d.size)).effects[1]
+        assert abs(out.estimate - d.mean()) < 0.55
+        assert out.interval is None or out.interval.low <= out.estimate <= out.interval.high
+    x, y = rng.normal(0.3, 1, 20_000), rng.normal(size=20_000)
+    assert abs(mann_whitney_test(x, y).effects[1].estimate - 0.3) < 0.05

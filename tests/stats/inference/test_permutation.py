@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from judgestats.errors import InputError
 from judgestats.stats.inference import permutation_distribution, permutations_needed
@@ -165,3 +166,29 @@ def test_enough_permutations_for_the_adjusted_level():
         assert 20 / (b + 1) <= alpha / m * (1 + 1e-9) < 20 / b
     with pytest.raises(InputError, match="alpha must lie"):
         permutations_needed(0.0, 1)
+
+
+def test_a_vector_is_no_matrix():
+    with pytest.raises(InputError, match="at least 2 axes"):
+        permutation_null(np.arange(4.0), np.sum, scheme="replications")
+
+
+def test_undefined_permutations_keep_p_valid_and_are_noted():
+    def statistic(a):
+        return np.nan if a[0, 0] != 0 else 1.0
+
+    out = permutation_distribution(GRID, statistic, scheme="replications", n_permutations=99)
+    assert out.n_failed > 50
+    assert out.null.p_value == 1.0
+    assert [n.code for n in out.notes] == ["undefined_permutations"]
+
+
+def test_the_labels_scheme_agrees_with_an_exact_test():
+    x, y = np.array([1.0, 2, 3, 4, 5, 6, 7]), np.array([2.0, 1, 4, 3, 6, 5, 7])
+    exact = stats.permutation_test(
+        (x,), lambda a: np.corrcoef(a, y)[0, 1], permutation_type="pairings", alternative="greater"
+    ).pvalue
+    ours = permutation_null(
+        (x, y), lambda a, b: np.corrcoef(a, b)[0, 1], scheme="labels", n_permutations=4999
+    ).p_value
+    assert ours == pytest.approx(exact, abs=0.004)

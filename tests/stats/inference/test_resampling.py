@@ -118,3 +118,22 @@ def test_unusable_arrays_are_refused():
         cluster_bootstrap((X, X[:5]), lambda a, b: 0.0)
     with pytest.raises(InputError, match="at least 1"):
         cluster_bootstrap(np.array([]), np.mean)
+
+
+def test_a_constant_distribution_has_no_interval_and_says_so():
+    out = cluster_bootstrap(np.ones(20), np.mean, n_resamples=50)
+    assert np.isnan([out.interval.low, out.interval.high]).all()
+    assert [n.code for n in out.notes] == ["constant_distribution"]
+
+
+def test_undefined_resamples_are_counted_and_noted():
+    x = np.r_[np.zeros(9), 1.0]  # a resample without the last item has no variance
+
+    def ratio(v):
+        return v.mean() / v.std() if v.std() > 0 else np.nan
+
+    out = cluster_bootstrap(x, ratio, n_resamples=400, method="percentile")
+    share = out.n_failed / 400
+    assert 0.25 < share < 0.45  # (9/10)^10 = .349
+    assert "undefined_resamples" in [n.code for n in out.notes]
+    assert np.isnan(out.distribution).sum() == out.n_failed

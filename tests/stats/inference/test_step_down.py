@@ -47,3 +47,22 @@ def test_it_holds_the_level_and_finds_more_than_holm(runs):
         by_holm += bool(p_adjust(own)[0] < 0.05)
     assert false / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
     assert found >= by_holm + runs / 10
+
+
+def test_it_steps_down_and_is_never_below_a_test_s_own_p():
+    shifts = shared(np.random.default_rng(3), 10, by=3.0)
+    p, own = signed_step_down(shifts, [ITEMS] * 10, n_permutations=499, seed=0)
+    assert (p >= own).all()
+    assert (np.diff(p[np.argsort(own)]) >= 0).all()
+    others, _ = signed_step_down(shifts[1:], [ITEMS] * 9, n_permutations=499, seed=0)
+    assert p[1:] == pytest.approx(np.maximum(others, p[0]))
+
+
+def test_order_of_items_and_tests_over_other_clusters_change_nothing():
+    shifts = shared(np.random.default_rng(4), 5, by=1.0)
+    mixed = np.random.default_rng(1).permutation(24)
+    assert adjusted([s[mixed] for s in shifts], ITEMS[mixed]) == pytest.approx(adjusted(shifts))
+    part = signed_step_down(
+        [shifts[0], shifts[1][:9]], [ITEMS, ITEMS[:9]], n_permutations=499, seed=1
+    )[0]
+    assert np.isfinite(part).all()

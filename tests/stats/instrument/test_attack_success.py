@@ -49,3 +49,11 @@ def test_the_tests_hold_their_level():
         attack_success(r.astype(float), success_from=1).details["p_fails"] < 0.05 for r in rare
     ]
     assert np.mean(failed) < 0.05 + 2 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def test_what_was_not_read_is_left_out():
+    out = attack_success([[10, math.nan], [math.nan, math.nan], [1, 1]], success_from=10)
+    assert (out.sample.n_items, out.effect.estimate) == (2, 0.5)
+    empty = attack_success([[math.nan], [math.nan]], success_from=10)
+    assert math.isnan(empty.p_value)
+    assert empty.reason == "no text has a score"

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.errors import InputError
 from judgestats.stats import crossed_components
 
 REFERENCE = Path(__file__).parents[2] / "reference"
@@ -66,3 +67,11 @@ def test_unequal_repeats_are_weighed_and_items_with_an_empty_cell_left_out():
     for term, value in (("repeat", 0.49), ("item_judge_prompt", 0.16)):
         interval = out[f"variance_of_{term}"].interval
         assert interval.low - 0.02 < value < interval.high + 0.02
+
+
+def test_what_has_no_such_model_is_told_why(judged):
+    scores, _ = judged
+    assert "judged twice" in crossed_components(scores[..., :1])["variance_of_item"].reason
+    assert "no score varies" in crossed_components(scores * 0)["variance_of_item"].reason
+    with pytest.raises(InputError, match="at least 2 judges"):
+        crossed_components(scores[:, :1])

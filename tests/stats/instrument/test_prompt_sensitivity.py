@@ -8,6 +8,7 @@ import pytest
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
+from judgestats.errors import InputError
 from judgestats.stats import prompt_sensitivity
 
 
@@ -74,3 +75,10 @@ def test_flips_are_counted_by_pairs_of_judgments():
     repeated, reworded = (e.estimate for e in prompt_sensitivity(x, n_permutations=9).effects[3:])
     assert repeated == pytest.approx(1 / 3)  # (1,1) (1,2) and (4,4)
     assert reworded == pytest.approx((2 + 2) / (4 + 2))
+
+
+def test_wrong_input_is_told():
+    with pytest.raises(InputError, match="at least 2 prompts, got shape"):
+        prompt_sensitivity(np.ones((4, 1, 3)))
+    with pytest.raises(InputError, match="must be finite"):
+        prompt_sensitivity(np.full((2, 2, 2), np.inf))

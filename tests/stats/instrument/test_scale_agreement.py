@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from judgestats.errors import InputError
 from judgestats.stats import scale_agreement
 
 
@@ -54,3 +55,14 @@ def test_one_order_throughout_is_bounded_by_the_number_of_questions():
     out = scale_agreement(one, one // 1)
     assert (out.p_value, out.effect.estimate) == (1.0, pytest.approx(0))
     assert out.details["p_small"] == pytest.approx((1 - 0.1 / 4) ** 200)
+
+
+def test_what_cannot_be_compared_says_why():
+    one, other = drawn(np.random.default_rng(6))
+    assert "without repeats" in scale_agreement(one[:, :1], other).reason
+    assert "three questions" in scale_agreement(one[:2], other[:2]).reason
+    assert "no order repeats" in scale_agreement(np.full((9, 2), 7.0), other[:9]).reason
+    with pytest.raises(InputError, match="must hold the same items"):
+        scale_agreement(one, other[:5])
+    with pytest.raises(InputError, match="margin must be"):
+        scale_agreement(one, other, margin=0)

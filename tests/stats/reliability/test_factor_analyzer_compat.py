@@ -41,3 +41,12 @@ def test_install_mends_both_modules_once_and_leaves_scikit_learn_alone():
     assert untouched is check_array
     for function in functions:
         assert function(np.ones((2, 2)), force_all_finite=True).shape == (2, 2)
+
+
+def both_check_array(X, *, force_all_finite="deprecated", ensure_all_finite=None):
+    return force_all_finite, ensure_all_finite
+
+
+def test_old_name_is_not_used_where_it_is_deprecated():
+    wrapped = reliability.translate_finite_argument(both_check_array)
+    assert wrapped([1], force_all_finite=True) == ("deprecated", True)

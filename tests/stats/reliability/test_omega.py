@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from judgestats.errors import InputError
-from judgestats.stats import omega_total
+from judgestats.results import plain
+from judgestats.stats import icc, omega_total
 from judgestats.stats.reliability import weighted_covariances
 
 MODELS = ("parallel", "tau-equivalent", "congeneric")
@@ -167,3 +168,75 @@ def test_perfect_agreement_is_one_without_a_zero_width_interval():
 def test_bad_input_is_refused_in_words(X, options, words):
     with pytest.raises(InputError, match=words):
         omega_total(X, **options)
+
+
+def test_cases_with_low_coverage_are_noted():
+    small = omega_total(scores(1, n=20), model="congeneric", n_resamples=100)
+    assert "low_coverage" in [n.code for n in small.notes]
+    assert "logit" in small.interval.method
+    large = omega_total(scores(1, n=60), model="congeneric", n_resamples=100)
+    assert "low_coverage" not in [n.code for n in large.notes]
+
+
+def test_it_prints_and_tidies():
+    result = omega_total(scores(), model="congeneric", null=True, n_permutations=19)
+    text = str(result)
+    for part in (
+        "omega_total =",
+        "95 percent",
+        "null (the item does not matter)",
+        "fit: chi2",
+        "one judgment:",
+        "judgments needed:",
+    ):
+        assert part in text
+    row = result.tidy().iloc[0]
+    assert row["model"] == "congeneric"
+    assert row["conf_low"] == result.interval.low
+    assert row["k_for_0.8"] == result.replications_for[0.8]
+    assert plain(result)["fit"]["df"] == 5
+    assert "omega" in result.sentence()
+
+
+def test_clusters_widen_the_interval():
+    rng = np.random.default_rng(5)
+    question = np.repeat(np.arange(20), 4)
+    X = rng.normal(size=(20, 1))[question] + rng.normal(size=(80, 4)) * 0.8
+    flat = omega_total(X, model="congeneric")
+    nested = omega_total(X, model="congeneric", cluster=question)
+    assert nested.sample.n_clusters == 20
+    width = [r.interval.high - r.interval.low for r in (flat, nested)]
+    assert width[1] > width[0]
+    assert "cluster" in nested.interval.method
+    with_unequal_questions = question // 3 * (question < 12) + question * (question >= 12)
+    for cluster in (question, with_unequal_questions, None):
+        parallel = omega_total(X, cluster=cluster, interval="auto")
+        coefficient = icc(X, form="ICC(3,k)", cluster=cluster, n_permutations=0)
+        assert parallel.estimate == pytest.approx(coefficient.estimate, rel=1e-12)
+        assert parallel.interval.low == pytest.approx(coefficient.interval.low, rel=1e-9)
+        assert parallel.interval.high == pytest.approx(coefficient.interval.high, rel=1e-9)
+
+
+def test_null_of_a_coefficient_is_not_zero():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(20, 10))
+    congeneric = omega_total(X, model="congeneric", null=True, n_permutations=400, interval=None)
+    assert 0.10 < congeneric.null.mean < 0.20
+    assert 0.30 < congeneric.null.q95 < 0.55
+    parallel = omega_total(X, null=True, n_permutations=400, interval=None)
+    assert parallel.null.mean == pytest.approx(-2 / 17, abs=0.05)
+    real = omega_total(scores(9), model="congeneric", null=True, n_permutations=99, interval=None)
+    assert real.null.p_value == pytest.approx(0.01)
+
+
+def test_negative_reliability_is_reported_as_it_is():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 3))
+    X -= 0.8 * X.mean(1, keepdims=True)
+    result = omega_total(X)
+    assert result.estimate == pytest.approx(alpha(X))
+    assert result.estimate < 0
+    assert np.isnan(result.loadings).all()
+    assert math.isnan(result.replications_for[0.8])
+    assert "negative_covariance" in [n.code for n in result.notes]
+    assert "no number for 0.8" in str(result)

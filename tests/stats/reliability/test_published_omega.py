@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgestats.errors import InputError
 from judgestats.stats import published_omega_2412_12509, reliability
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "schroeder2024"
@@ -104,3 +105,12 @@ def test_the_fast_null_agrees_with_factor_analyzer():
         theirs, _, _ = reliability.factor_analysis(R, n_factors=3, rotation="oblimin")
         ours = reliability.oblimin(reliability.minres_factors(R, n_factors=3))
         assert (ours**2).sum() == pytest.approx((theirs**2).sum(), abs=2e-4)
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="codes 1 to 7"):
+        published_omega_2412_12509([["A", "F"]])
+    with pytest.raises(InputError, match="at least two replications"):
+        published_omega_2412_12509([[1], [2]])
+    with pytest.raises(InputError, match="codes 1 to 7"):
+        reliability.published_verdict_codes([[1.5, 2.0]])

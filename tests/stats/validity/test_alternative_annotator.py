@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -77,3 +78,22 @@ def test_too_few_items_and_bad_input():
         alternative_annotator_test([1], [[1]])
     with pytest.raises(InputError, match="needs scores"):
         alternative_annotator_test(["a"] * 2, [["a", "b"]] * 2, scoring="neg_rmse")
+
+
+def test_power_grows_with_the_margin():
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 4, 120)
+    people = np.where(rng.random((120, 4)) < 0.3, rng.integers(0, 4, (120, 4)), truth[:, None])
+    power = [
+        alternative_annotator_test(truth, people, epsilon=e, n_resamples=40).power
+        for e in (0.0, 0.1, 0.3)
+    ]
+    assert power[0] < power[1] <= power[2] <= 1
+
+
+def test_a_constant_difference_has_a_defined_p():
+    y = np.array([[1, 0], [0, 1]] * 20)
+    out = alternative_annotator_test([1, 0] * 20, y, n_resamples=0)
+    assert {a.p_value for a in out.annotators} <= {0.0, 1.0}
+    assert "constant_difference" in {n.code for n in out.notes}
+    assert "two_annotators" in {n.code for n in out.notes}

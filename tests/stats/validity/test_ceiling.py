@@ -22,3 +22,15 @@ def test_what_cannot_be_compared_is_refused():
         agreement_ceiling(["a", "b"], [["a", None], [None, "b"]])
     with pytest.raises(InputError, match="shapes"):
         agreement_ceiling(["a"], [["a"]])
+
+
+def test_clusters_widen_and_scores_are_distances():
+    rng = np.random.default_rng(1)
+    own = np.repeat(rng.normal(0, 2, 20), 6)  # what the judge adds to a whole question
+    people = rng.normal(size=(120, 3))
+    judge = people.mean(axis=1) + own
+    alone = agreement_ceiling(judge, people, scores=True)["judge"]
+    whole = agreement_ceiling(judge, people, scores=True, cluster=np.repeat(range(20), 6))["judge"]
+    assert whole.estimate == alone.estimate > 1
+    assert whole.std_error > 1.3 * alone.std_error
+    assert whole.sample.n_clusters == 20

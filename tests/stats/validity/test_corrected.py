@@ -269,3 +269,76 @@ def test_few_labels_of_a_skewed_score_get_limits_that_follow_the_skewness():
     assert "Hall" in corrected.interval.method
     many = np.where(np.arange(400) < 100, truth, np.nan)
     assert corrected_mean(judge, many, labels_drawn="random").corrected.interval.method == "t"
+
+
+def test_labels_gained_stand_with_the_corrected_rate(reference):
+    d = reference.data("bin1000")
+    out = corrected_rate(d.judge, d.human, labels_drawn="random")
+    assert out.labels_extra.estimate == labels_gained(d.judge, d.human).estimate
+    assert f"Effective extra labels {out.labels_extra.estimate:.0f} [" in out.sentence()
+    useless = reference.data("bin_useless")
+    assert "no gain is shown" in corrected_rate(useless.judge, useless.human).sentence()
+
+
+def test_repeats_are_averaged_before_anything_else(reference):
+    d = reference.data("scores")
+    once = corrected_mean(d.judge, d.human, labels_drawn="random")
+    five = corrected_mean(np.tile(d.judge.to_numpy()[:, None], 5), d.human, labels_drawn="random")
+    assert bounds(once.corrected) == pytest.approx(bounds(five.corrected), abs=1e-12)
+
+
+def test_labels_gained_pool_the_correlation_within_strata():
+    rng = np.random.default_rng(4)
+    layer = np.repeat([0, 5], 100)
+    judge, people = layer + rng.normal(size=(2, 200))
+    labels = np.where(np.arange(200) % 2 == 0, people, np.nan)
+    whole = labels_gained(judge, labels)
+    within = labels_gained(judge, labels, stratum=layer)
+    assert whole.interval.low > 40
+    assert within.interval.low == 0
+    again = labels_gained(judge[::-1] + 3, labels[::-1], stratum=layer[::-1])
+    assert again.estimate == pytest.approx(within.estimate)
+
+
+def test_no_interval_has_no_width():
+    out = corrected_rate([1] * 30 + [0] * 30, [1] * 30 + [0] * 30, labels_drawn="random")
+    low, high = bounds(out.corrected)
+    assert high - low > 0.1
+    clustered = corrected_rate(
+        [1] * 30 + [0] * 30, [1] * 30 + [0] * 30, cluster=np.arange(60) // 5,
+        labels_drawn="random",
+    )  # fmt: skip
+    assert np.ptp(bounds(clustered.corrected)) > high - low
+
+
+def test_fewer_than_twenty_labels_of_scores_use_people_alone():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=100)
+    human = np.where(np.arange(100) < 12, y, np.nan)
+    out = corrected_mean(y + rng.normal(0, 0.3, 100), human, labels_drawn="random")
+    assert out.corrected.name == "people_only"
+    assert {"few_labels", "people_only"} <= {n.code for n in out.notes}
+    assert "greg" in out.others
+
+
+@pytest.mark.parametrize(("passes", "warned"), [(40, False), (300, True)])
+def test_few_labels_of_a_verdict_are_warned_of_where_the_verdict_is_common(passes, warned):
+    """Three labels among the judge's passes: a twenty-fifth, or a third, of the items."""
+    judge = np.repeat([1.0, 0.0], [passes, 1000 - passes])
+    human = np.full(1000, np.nan)
+    human[:3] = 1.0, 1.0, 0.0
+    human[-60:] = np.tile([0.0, 0.0, 0.0, 1.0], 15)
+    found = corrected_rate(judge, human, labels_drawn="by-verdict")
+    assert ("few_in_class" in {n.code for n in found.notes}) is warned
+
+
+@pytest.mark.parametrize(("passes", "code"), [(20, "people_only"), (300, "class_unlabelled")])
+def test_a_verdict_without_a_label_is_warned_of_where_it_is_common(passes, code):
+    judge = np.repeat([1.0, 0.0], [passes, 1000 - passes])
+    human = np.full(1000, np.nan)
+    human[-60:] = np.tile([0.0, 0.0, 1.0], 20)
+    found = corrected_rate(judge, human, labels_drawn="random")
+    assert found.corrected.details["people_only"]
+    codes = {n.code for n in found.notes}
+    assert code in codes
+    assert len(codes & {"people_only", "class_unlabelled"}) == 1

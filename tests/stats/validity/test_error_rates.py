@@ -125,3 +125,42 @@ def test_tied_repeats_are_half_of_either_verdict():
     turned = error_rates(1 - judge, 1 - human)
     assert turned.rates["specificity"].estimate == out.rates["sensitivity"].estimate
     assert any(note.code == "tied_votes" for note in out.notes)
+
+
+def test_no_negatives_has_a_reason_and_a_note():
+    out = error_rates([1, 1, 0], [1, 1, 1])
+    assert math.isnan(out.rates["specificity"].estimate)
+    assert "people never say fail" in out.rates["specificity"].reason
+    codes = {n.code for n in out.notes}
+    assert {"no_class", "few_labels", "assumes_random"} <= codes
+    assert "NaN" not in str(out)
+    assert "nan" not in str(out)
+
+
+def test_labels_chosen_by_verdict_are_weighted_by_the_verdicts_shares(reference):
+    d = reference.data("bin_by_verdict")
+    out = error_rates(d.judge, d.human, labels_drawn="by-verdict")
+    post = reference.value("bin_by_verdict", "poststratified_mover_wilson_by_hand")
+    w, ppv, fo = post["weight_pass"], post["ppv"], post["false_omission"]
+    assert out.rates["sensitivity"].estimate == pytest.approx(w * ppv / post["point"], abs=1e-12)
+    assert out.rates["specificity"].estimate == pytest.approx(
+        (1 - w) * (1 - fo) / (1 - post["point"]), abs=1e-12
+    )
+    assert out.rates["precision"].estimate == pytest.approx(ppv, abs=1e-12)
+    biased = reference.value("bin_by_verdict", "sensitivity")["value"]
+    assert abs(out.rates["sensitivity"].estimate - biased) > 0.1
+
+
+def test_clusters_widen_and_are_counted():
+    rng = np.random.default_rng(3)
+    q = np.repeat(np.arange(30), 5)
+    bad = rng.random(30) < 0.3
+    y = rng.random(150) < 0.6
+    f = np.where(bad[q], ~y, y)
+    alone = error_rates(f, y, labels_drawn="random").rates["accuracy"]
+    whole = error_rates(f, y, cluster=q, labels_drawn="random").rates["accuracy"]
+    assert whole.estimate == alone.estimate
+    assert np.ptp([whole.interval.low, whole.interval.high]) > 1.8 * np.ptp(
+        [alone.interval.low, alone.interval.high]
+    )
+    assert whole.details["effective_n"] < 40

@@ -75,3 +75,21 @@ def test_bad_input():
     with pytest.raises(InputError, match="no item has both"):
         graded_agreement([1, 2], [None, None])
     assert "no item has both" in confidence_calibration([None], [1]).sentence()
+
+
+def test_concordance_is_no_correlation():
+    human = np.random.default_rng(0).normal(size=4000)
+    out = graded_agreement(human / 2 + 3, human)
+    assert out.estimates["pearson_correlation"].estimate == pytest.approx(1)
+    assert out.estimates["concordance"].estimate == pytest.approx(0.10, abs=0.01)
+    assert out.estimates["slope"].estimate == pytest.approx(2)
+
+
+def test_a_calibrated_judge_is_within_its_null():
+    rng = np.random.default_rng(2)
+    p = rng.random(300)
+    out = confidence_calibration(p, rng.random(300) < p)
+    assert out.calibration_error.estimate > 0.02
+    assert out.calibration_error.null.p_value > 0.05
+    wrong = confidence_calibration(p, rng.random(300) < 0.5)
+    assert wrong.calibration_error.null.p_value < 0.01

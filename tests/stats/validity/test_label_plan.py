@@ -83,3 +83,16 @@ def test_split_keeps_questions_together():
     assert np.array_equal(part, again)
     with pytest.raises(InputError, match="two questions"):
         stats.split_labels(5, cluster=[1] * 5, seed=0)
+
+
+def test_the_planned_width_is_reached():
+    rng = np.random.default_rng(3)
+    plan = stats.labels_needed(0.05, n_items=2000, prevalence=0.7, sensitivity=0.9, specificity=0.8)
+    widths = []
+    for _ in range(60):
+        y = rng.random(2000) < 0.7
+        f = np.where(y, rng.random(2000) < 0.9, rng.random(2000) < 0.2)
+        human = np.where(np.arange(2000) < plan.labels, y, np.nan)
+        iv = stats.corrected_rate(f, human, labels_drawn="random").corrected.interval
+        widths.append((iv.high - iv.low) / 2)
+    assert np.mean(widths) == pytest.approx(0.05, abs=0.003)

@@ -41,3 +41,12 @@ def test_labels_without_a_difference_give_a_width_above_zero():
     assert row.estimate == 0
     assert row.interval.high == pytest.approx(tango_limits(0, 0, 40)[1])
     assert row.p_value == 1
+
+
+def test_the_data_set_of_two_systems_is_reproduced(reference):
+    want = reference.value("two_systems", "tango_ci_closed_form")
+    data = reference.data("two_systems")
+    out = paired_share_difference(data["human_a"], data["human_b"])
+    assert out.estimate == pytest.approx(want["difference"])
+    assert (out.interval.low, out.interval.high) == pytest.approx(want["ci95"], abs=1e-9)
+    assert out.details == {"only_first": 36, "only_second": 12}

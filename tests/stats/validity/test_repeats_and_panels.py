@@ -90,3 +90,38 @@ def test_a_gain_over_clusters_is_wider_and_few_clusters_give_none():
     alone = panel_gain(majority, right, cluster=np.r_[np.zeros(95), np.ones(5)])
     assert alone.interval is None
     assert alone.notes[0].message == "No interval: 2 questions, effectively 1.1."
+
+
+def test_equal_judges_make_a_better_panel_and_a_copy_is_named():
+    rng = np.random.default_rng(3)
+    y = rng.random(500) < 0.6
+    v = np.where(rng.random((500, 5)) < 0.75, y[:, None], ~y[:, None])
+    v[:, 4] = np.where(rng.random(500) < 0.98, v[:, 3], ~v[:, 3])
+    out = panel_of_judges(v, y, names=list("abcde"))
+    assert out.copies[0][:2] == ("d", "e")
+    assert 2 < out.effective_judges < 4.5
+    assert out.against_best["majority"].interval.low > 0
+    assert out.calls == 5
+    assert "near copies: d and e" in out.sentence()
+
+
+def test_a_panel_with_one_good_judge_is_beaten_by_it():
+    rng = np.random.default_rng(5)
+    y = rng.random(600) < 0.5
+    p = np.array([0.95, 0.6, 0.6, 0.6, 0.6])
+    v = np.where(rng.random((600, 5)) < p, y[:, None], ~y[:, None])
+    out = panel_of_judges(v, y, names=list("abcde"))
+    assert out.against_best["majority"].interval.high < 0
+    assert out.accuracy["weighted"].estimate > out.accuracy["majority"].estimate
+
+
+def test_a_panel_of_equal_copies_gains_nothing_and_has_an_interval():
+    right = np.repeat((np.arange(80) % 4 > 0)[:, None], 3, axis=1).astype(float)
+    out = panel_gain(right[:, 0], right)
+    assert (out.estimate, out.interval.low) == (0, 0)
+    assert out.interval.high > 0
+
+
+def test_few_labels_are_refused():
+    with pytest.raises(InputError, match="too few"):
+        panel_of_judges([[1, 0]] * 5, [1] * 5, names=["a", "b"])

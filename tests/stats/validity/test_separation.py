@@ -46,3 +46,19 @@ def test_one_kind_of_label_is_undefined_and_other_labels_are_refused():
     assert "pass of all items" in area.reason
     with pytest.raises(InputError, match="labels must be 1"):
         stats.separation([3.0, 4.0], [1, 2])
+
+
+def test_what_scores_are_does_not_matter_but_their_order():
+    scores, passed = drawn(repeats=1)
+    area = stats.separation(scores, passed)
+    stretched = stats.separation(np.exp(scores), passed)
+    turned = stats.separation(-scores, 1 - passed)
+    for other in (stretched, turned):
+        assert other.estimate == pytest.approx(area.estimate)
+        assert other.interval.low == pytest.approx(area.interval.low)
+
+
+def test_no_pair_turned_is_no_certainty():
+    area = stats.separation(np.r_[np.arange(5.0), np.arange(10.0, 20.0)], np.r_[[0] * 5, [1] * 10])
+    assert area.estimate == 1.0 == area.interval.high
+    assert 0.4 < area.interval.low < 0.9
