@@ -106,7 +106,7 @@ def setting(run: Run) -> list[Showable]:
     if design.get("scale") and "mean" in run.conditions:
         ends = [count(records, f"facts.design.scale.{i}") for i in (0, 1)]
         add("Scale", ends[0] + " to " + ends[1])
-    if understood := str(next(iter(design.get("understood") or ()), "")).replace("`", ""):
+    if understood := str(next(iter(design.get("understood") or ()), "")):
         add("Read as", AddressedText(((understood, address("", "facts.design.understood.0")),)))
     if account.get("asked"):
         asked_, answered = (count(records, f"facts.account.{k}") for k in ("asked", "answered"))
