@@ -94,7 +94,7 @@ def run(ask, tasks, faults, **options):
 
 
 SMALL = settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -24,7 +24,10 @@ PRICES = collection.PriceTable(
 
 
 class Anthropic(ThreadingHTTPServer):
-    """Batches that end after some looks; `spoil` changes the lines of the first results."""
+    """Batches that end after some looks.
+
+    `spoil` changes the lines of the first results, `listed_as` each batch of a list.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -34,6 +37,7 @@ class Anthropic(ThreadingHTTPServer):
         self.looks = 1
         self.break_off = 0
         self.spoil = lambda lines: lines
+        self.listed_as: dict[str, Any] = {}
 
     def made(self, batch_id: str) -> dict[str, Any]:
         """A batch as the API describes it."""
@@ -129,6 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
             listed = sorted(self.server.batches, reverse=True)
             listed = listed[listed.index(after) + 1 :] if after else listed
             page = [self.server.made(b) for b in listed[:1]]
+            page = [{**b, **self.server.listed_as} for b in page]
             self._send({"data": page, "has_more": len(listed) > 1})
         elif parts[1:] == ["results"]:
             rows = self.server.results(parts[0])
@@ -266,6 +271,17 @@ def test_a_lost_batch_is_found_behind_others_and_behind_lines_that_are_no_result
     batch = _collect(tasks, tmp_path / "j.db", quick)
     assert batch.account.answered + batch.account.cached == 12
     assert len(anthropic.batches) == 2
+
+
+@pytest.mark.parametrize("listed_as", [{"processing_status": None}, {"request_counts": []}])
+def test_a_lost_batch_is_not_made_again_while_the_list_cannot_be_read(
+    anthropic, tasks, tmp_path, quick, listed_as
+) -> None:
+    anthropic.break_off, anthropic.listed_as = 1, listed_as
+    for _ in range(2):
+        with pytest.raises(JudgeError, match="while batches were listed"):
+            _collect(tasks, tmp_path / "j.db", quick)
+    assert len(anthropic.batches) == 1
 
 
 def test_a_key_is_not_repeated(anthropic, tasks, tmp_path, quick) -> None:

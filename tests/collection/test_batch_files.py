@@ -1,5 +1,6 @@
 """What comes back from a batch is untrusted: any bytes are read, and nothing is guessed."""
 
+import asyncio
 import json
 import os
 
@@ -7,8 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgestats.collection import BatchState, Kind, read_results, request_line, split_keys
+from judgestats.collection import (
+    BatchClient,
+    BatchState,
+    Kind,
+    RetryPolicy,
+    parse_judge,
+    read_results,
+    request_line,
+    split_keys,
+)
 from judgestats.collection.batches import client
+from judgestats.errors import JudgeError
+from judgestats.simulated import send_json
 
 FUZZ = int(os.environ.get("JUDGESTATS_FUZZ", "1"))  # how many times as many examples
 
@@ -113,24 +125,50 @@ def test_any_bytes_among_answers_change_no_answer(noise, cut):
 @given(values)
 def test_any_batch_of_a_server_is_read_or_malformed(value):
     try:
-        state = client.BatchClient._state(client.reply_object(json.dumps(value).encode()))
+        state = BatchClient._state(client.reply_object(json.dumps(value).encode()))
     except client.MalformedError:
         pass  # named, and tried again
     else:
         assert isinstance(state, BatchState)
         assert state.done >= 0
         assert all(text.isprintable() for text in (*state.errors, *state.codes, state.status))
-    page = json.dumps({"data": [value, {"id": "b-1", "status": "completed"}]}).encode()
-    assert isinstance(client.BatchClient._page(client.BatchClient, page)[0], list)
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "ours"),
+    [
+        (7, False),
+        ({}, True),
+        ({"metadata": {"judgestats": "js-1"}}, True),
+        ({"metadata": {"project": "another"}}, False),
+    ],
+)
+def test_an_unreadable_batch_of_a_list_is_skipped_only_where_it_is_not_ours(unreadable, ours):
+    async def app(scope, receive, send):
+        await send_json(send, 200, {"data": [unreadable, {"id": "b-1", "status": "completed"}]})
+
+    async def named():
+        once = RetryPolicy(attempts=1)
+        judge = parse_judge("m@http://localhost/v1")
+        async with BatchClient(
+            judge, timeout_s=5.0, retry=once, sleep=asyncio.sleep, app=app
+        ) as batches:
+            return await batches.find("js-1", ())
+
+    if ours:
+        with pytest.raises(JudgeError, match="while batches were listed"):
+            asyncio.run(named())
+    else:
+        assert asyncio.run(named()) is None
 
 
 @pytest.mark.parametrize("bad", ["../secret", "a/b", "x" * 300, "", "é", "a b", "a\nb", None, 7])
 def test_ids_that_would_lead_elsewhere_are_refused(bad):
     with pytest.raises(client.MalformedError):
-        client.BatchClient._state({"id": bad, "status": "completed"})
+        BatchClient._state({"id": bad, "status": "completed"})
     if isinstance(bad, str) and bad:
         with pytest.raises(client.MalformedError):
-            client.BatchClient._state({"id": "b", "status": "completed", "output_file_id": bad})
+            BatchClient._state({"id": "b", "status": "completed", "output_file_id": bad})
 
 
 def test_endless_lines_and_deep_nesting_are_unreadable():

@@ -193,12 +193,24 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         value = reply_object(body)
         if not isinstance(value.get("data"), list):
             raise MalformedError("the list of batches is not a list")
-        states = []
+        states, more = [], value.get("has_more") is True
         for listed in value["data"]:
-            # others may have handed in what we do not understand: it is not a batch of ours
-            with contextlib.suppress(MalformedError, AttributeError):
+            if not isinstance(listed, dict):
+                continue
+            try:
                 states.append(self._state(listed))
-        return states, value.get("has_more") is True
+            except MalformedError:
+                if self._may_be_ours(listed):  # handed in again, it would be paid for twice
+                    raise
+        if more and not states:
+            raise MalformedError("the list of batches names none to go on from")
+        return states, more
+
+    @staticmethod
+    def _may_be_ours(listed: dict[str, Any]) -> bool:
+        """Whether an unreadable batch of a list may be one that we handed in."""
+        metadata = listed.get("metadata")
+        return not isinstance(metadata, dict) or MARK in metadata
 
     async def state(self, batch_id: str) -> BatchState:
         """How far a batch is."""
@@ -546,6 +558,11 @@ class AnthropicBatches(BatchClient):
 
     async def delete(self, file_id: str) -> None:
         """Nothing to delete: no file was uploaded."""
+
+    @staticmethod
+    def _may_be_ours(listed: dict[str, Any]) -> bool:
+        del listed  # Message Batches keep no name of ours
+        return True
 
     @staticmethod
     def _state(value: dict[str, Any]) -> BatchState:
