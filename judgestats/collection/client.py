@@ -7,10 +7,11 @@ import base64
 import time
 import urllib.request
 import zlib
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 import aiohttp
@@ -26,65 +27,10 @@ from judgestats.collection.spec import LOOPBACK, JudgeSpec, Secret
 from judgestats.errors import InputError
 from judgestats.redaction import scrubbed
 
-if TYPE_CHECKING:
-    from openai._models import FinalRequestOptions
-
-
-_PER_REQUEST = {b"content-length", b"idempotency-key", b"host"}
-_TELEMETRY = b"x-stainless-"
+_TELEMETRY = "x-stainless-"
 """Headers about the machine (system, architecture, versions) that a judge has no use for."""
-
-
-class LeanOpenAI(AsyncOpenAI):
-    """AsyncOpenAI whose POST requests with a bytes body are built from a prepared one."""
-
-    _prepared: dict[str, tuple[httpx2.URL, list[tuple[bytes, bytes]], dict[str, Any]]] | None = None
-    _template: FinalRequestOptions | None = None
-
-    async def post_prepared(
-        self, url: str, body: bytes, *, headers: Mapping[str, str] | None
-    ) -> httpx2.Response:
-        """POST a body to a whole URL and give the raw response; raises as `post` does."""
-        template = self._template
-        if template is None or template.url != url:
-            options: dict[str, Any] = {"headers": headers or {}}
-            return await self.post(
-                url, content=body, cast_to=httpx2.Response, options=cast("Any", options)
-            )
-        # A copy of the first request's options: building them anew costs as much as sending them.
-        changed = {"content": body, "headers": headers or {}, "idempotency_key": None}
-        return await self.request(httpx2.Response, template.model_copy(update=changed))
-
-    def _build_request(self, options: FinalRequestOptions, **more: Any) -> httpx2.Request:
-        body = options.content
-        if options.method.lower() != "post" or not isinstance(body, bytes) or options.params:
-            return super()._build_request(options, **more)
-        prepared = self._prepared = {} if self._prepared is None else self._prepared
-        if options.url not in prepared:
-            first = super()._build_request(options, **more)
-            own = {k.lower().encode() for k in options.headers} if options.headers else set()
-            kept = [
-                (name, value)
-                for name, value in first.headers.raw
-                if name.lower() not in _PER_REQUEST | own
-                and not name.lower().startswith(_TELEMETRY)
-            ]
-            prepared[options.url] = (first.url, kept, first.extensions)
-            self._template = options
-        url, kept, extensions = prepared[options.url]
-        headers = list(kept)
-        headers.append((b"Content-Length", b"%d" % len(body)))
-        headers.append((b"Host", url.netloc))
-        if options.idempotency_key:
-            headers.append((b"Idempotency-Key", options.idempotency_key.encode()))
-        if options.headers:
-            headers += [(k.encode(), str(v).encode()) for k, v in options.headers.items()]
-        # A stream, so that httpx2 does not look for headers to add: they are all there.
-        request = httpx2.Request(
-            "POST", url, headers=headers, stream=httpx2.ByteStream(body), extensions=extensions
-        )
-        request.read()
-        return request
+Reply = tuple[int, list[tuple[bytes, bytes]], bytes]
+"""Status, the headers that are ever read, and the body."""
 
 
 class LeanHttpClient(httpx2.AsyncClient):
@@ -94,7 +40,7 @@ class LeanHttpClient(httpx2.AsyncClient):
     """
 
     def __init__(
-        self, transport: httpx2.AsyncBaseTransport, *, timeout_s: float, without: tuple[str, ...]
+        self, transport: LeanTransport, *, timeout_s: float, without: tuple[str, ...]
     ) -> None:
         super().__init__(transport=transport, timeout=timeout_s)
         self._without = without
@@ -194,31 +140,46 @@ class BodyTooLarge(httpx2.ReadError):
     """A reply's body exceeded the bound; the connection was dropped."""
 
 
-class AsgiTransport(httpx2.AsyncBaseTransport):
+class LeanTransport(httpx2.AsyncBaseTransport):
+    """A transport that can be asked without a request and a response of httpx2."""
+
+    @abstractmethod
+    async def fetch(
+        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes
+    ) -> Reply:
+        """Send one request and read its whole reply."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request and read its whole reply."""
+        status, relevant, body = await self.fetch(
+            request.method, str(request.url), _as_text(request.headers), request.content
+        )
+        return httpx2.Response(status_code=status, headers=relevant, content=body, request=request)
+
+
+class AsgiTransport(LeanTransport):
     """Asks an ASGI application in this process; httpx2's own does the same in thrice the time."""
 
     def __init__(self, app: AsgiApp) -> None:
         self._app = app
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def fetch(
+        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes
+    ) -> Reply:
         """Send one request and read its whole reply."""
-        url = request.url
+        parts = httpx2.URL(url)
         scope = {
-            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1",
-            "method": request.method,
-            "headers": [(name.lower(), value) for name, value in request.headers.raw],
-            "scheme": url.scheme, "path": url.path, "raw_path": url.raw_path,
-            "query_string": url.query, "server": (url.host, url.port), "client": ("127.0.0.1", 0),
-            "root_path": "",
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method,
+            "headers": [(k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in headers],
+            "scheme": parts.scheme, "path": parts.path, "raw_path": parts.raw_path,
+            "query_string": parts.query, "server": (parts.host, parts.port),
+            "client": ("127.0.0.1", 0), "root_path": "",
         }  # fmt: skip
-        status, headers, content = await asgi_reply(self._app, scope, request.content)
-        relevant = _relevant_headers(headers)
-        return httpx2.Response(
-            status_code=status, headers=relevant, content=content, request=request
-        )
+        status, replied, content = await asgi_reply(self._app, scope, body)
+        return status, _relevant_headers(replied), content
 
 
-class BoundedTransport(httpx2.AsyncBaseTransport):
+class BoundedTransport(LeanTransport):
     """An aiohttp session as an httpx2 transport.
 
     Parameters
@@ -248,57 +209,48 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         self._session: aiohttp.ClientSession | None = None
         self._proxy = proxy
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def fetch(
+        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes
+    ) -> Reply:
         """Send one request and read its whole reply."""
         session = self._session or self._open()
-        # latin-1 is any header's encoding; httpx2's own view finds one out at every access
-        headers = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in request.headers.raw]
-        to_proxy = self._for_proxy(request.url.scheme, headers)
+        to_proxy = self._for_proxy(url.partition(":")[0].lower(), headers)
         try:
             async with session.request(
-                request.method,
-                str(request.url),
-                headers=headers,
-                data=request.content or None,
-                allow_redirects=False,
-                **to_proxy,
+                method, url, headers=headers, data=body or None, allow_redirects=False, **to_proxy
             ) as reply:
                 if self._proxy is not None and reply.status == _PROXY_REFUSES:
                     raise httpx2.ConnectError(_proxy_message(reply.status, reply.reason))
-                body = await self._read_body(reply, request)
-                relevant = _relevant_headers(reply.raw_headers)
-                return httpx2.Response(
-                    status_code=reply.status, headers=relevant, content=body, request=request
-                )
+                content = await self._read_body(reply)
+                return reply.status, _relevant_headers(reply.raw_headers), content
         except (TimeoutError, aiohttp.ServerTimeoutError) as error:
-            raise httpx2.ReadTimeout(type(error).__name__, request=request) from None
+            raise httpx2.ReadTimeout(type(error).__name__) from None
         except aiohttp.ClientHttpProxyError as error:
-            message = _proxy_message(error.status, error.message)
-            raise httpx2.ConnectError(message, request=request) from None
+            raise httpx2.ConnectError(_proxy_message(error.status, error.message)) from None
         except (aiohttp.ClientConnectorError, aiohttp.ClientProxyConnectionError) as error:
-            raise httpx2.ConnectError(_plain(error), request=request) from None
+            raise httpx2.ConnectError(_plain(error)) from None
         except aiohttp.InvalidURL:
-            raise httpx2.UnsupportedProtocol("the URL is malformed", request=request) from None
+            raise httpx2.UnsupportedProtocol("the URL is malformed") from None
         except (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError) as error:
-            raise httpx2.ReadError(_plain(error), request=request) from None
+            raise httpx2.ReadError(_plain(error)) from None
 
-    async def _read_body(self, reply: aiohttp.ClientResponse, request: httpx2.Request) -> bytes:
+    async def _read_body(self, reply: aiohttp.ClientResponse) -> bytes:
         announced = reply.content_length or 0
         if announced > self._max_body:
             reply.close()
-            raise BodyTooLarge(f"{announced} bytes announced", request=request)
+            raise BodyTooLarge(f"{announced} bytes announced")
         chunks: list[bytes] = []
         size = 0
         async for chunk in reply.content.iter_any():
             size += len(chunk)
             if size > self._max_body:
                 reply.close()
-                raise BodyTooLarge(f"more than {self._max_body} bytes", request=request)
+                raise BodyTooLarge(f"more than {self._max_body} bytes")
             chunks.append(chunk)
         body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         body = _unpacked(body, reply.headers.get("Content-Encoding", ""), self._max_body)
         if len(body) > self._max_body:
-            raise BodyTooLarge(f"expands to more than {self._max_body} bytes", request=request)
+            raise BodyTooLarge(f"expands to more than {self._max_body} bytes")
         return body
 
     def _for_proxy(self, scheme: str, headers: list[tuple[str, str]]) -> dict[str, Any]:
@@ -339,6 +291,11 @@ _INTERESTING = (
 def _relevant_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers that are ever read."""
     return [h for h in headers if h[0].lower().startswith(_INTERESTING)]
+
+
+def _as_text(headers: httpx2.Headers) -> list[tuple[str, str]]:
+    """latin-1 is any header's encoding; httpx2's own view finds one out at every access."""
+    return [(k.decode("latin-1"), v.decode("latin-1")) for k, v in headers.raw]
 
 
 _PACKED = {"gzip": 31, "x-gzip": 31, "deflate": 15}
@@ -416,12 +373,12 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         self._max_body = max_body
         query = f"?{urlencode(spec.query)}" if spec.query else ""
         self._url = f"{spec.base_url}{spec.path}{query}"
-        transport = AsgiTransport(app) if app is not None else BoundedTransport(
+        self._transport = transport = AsgiTransport(app) if app is not None else BoundedTransport(
             connections=connections, timeout_s=timeout_s, max_body=max_body, proxy=proxy
         )  # fmt: skip
         own = {name: value.reveal() for name, value in spec.headers.items()}
         without = tuple(name for name, value in own.items() if not value)
-        self._sdk = LeanOpenAI(
+        self._sdk = AsyncOpenAI(
             api_key=spec.key.reveal(),
             base_url=spec.base_url,
             max_retries=0,
@@ -430,6 +387,12 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
             default_query=dict(spec.query),
             http_client=LeanHttpClient(transport, timeout_s=timeout_s, without=without),
         )
+        own = {n: v for n, v in self._sdk.default_headers.items() if isinstance(v, str)}
+        sent = httpx2.Headers(self._sdk.auth_headers)
+        sent.update(own)
+        for name in without:
+            sent.pop(name, None)
+        self._headers = [h for h in _as_text(sent) if not h[0].lower().startswith(_TELEMETRY)]
 
     async def __aexit__(self, *error: object) -> None:
         await self._sdk.close()
@@ -449,18 +412,19 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         Outcome
         """
         started = time.perf_counter()
+        sent = [*self._headers, *(headers or {}).items()]
         try:
-            # Bytes out and the raw response in: half of `create`'s time goes into walking request
-            # and response types that are checked here anyway.
-            reply = await self._sdk.post_prepared(self._url, body, headers=headers)
-        except CALL_ERRORS as error:
-            return self.failure(error, started)
+            # The SDK's headers without its request and response, which take as long as sending.
+            status, pairs, content = await self._transport.fetch("POST", self._url, sent, body)
+        except (httpx2.RequestError, ConnectionError) as error:
+            return _broken(error, started)
         latency = time.perf_counter() - started
-        if len(reply.content) > self._max_body:
-            return _failed(Kind.TOO_LARGE, f"{len(reply.content)} bytes", started)
-        if 300 <= reply.status_code < 400:
-            return _failed(Kind.BAD_REQUEST, f"HTTP {reply.status_code}: a redirect", started)
-        return read_reply(reply.content, _client_plain(reply.headers), latency)
+        replied = _client_plain(pairs)
+        if not 200 <= status < 300:
+            return read_error(status, content, replied, latency)
+        if len(content) > self._max_body:
+            return _failed(Kind.TOO_LARGE, f"{len(content)} bytes", started)
+        return read_reply(content, replied, latency)
 
     async def models(self) -> httpx2.Response:
         """The endpoint's list of models as it comes, bounded as every reply is.
@@ -473,7 +437,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         return await self._sdk.get("/models", cast_to=httpx2.Response)
 
     @property
-    def sdk(self) -> LeanOpenAI:
+    def sdk(self) -> AsyncOpenAI:
         """The SDK's client, for other calls than judging."""
         return self._sdk
 
@@ -481,20 +445,10 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         """What one of `CALL_ERRORS` means."""
         if isinstance(error, openai.APIStatusError):
             answer, latency = error.response, time.perf_counter() - started
-            headers = _client_plain(answer.headers)
+            headers = _client_plain(answer.headers.raw)
             return read_error(answer.status_code, answer.content, headers, latency)
-        if isinstance(error, openai.APITimeoutError):
-            return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
-        if not isinstance(error, openai.APIConnectionError):
-            return _failed(Kind.BROKEN, type(error).__name__, started)
-        cause = error.__cause__
-        if isinstance(cause, BodyTooLarge):
-            return _failed(Kind.TOO_LARGE, str(cause), started)
-        # aiohttp quotes what it could not read, and that may be anything, our own key included
-        detail = one_line(scrubbed(str(cause))[:200]) or type(cause).__name__
-        broken = httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
-        kind = Kind.BROKEN if isinstance(cause, broken) else Kind.UNREACHABLE
-        return _failed(kind, detail, started)
+        broken = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
+        return _broken(broken, started)
 
 
 class LocalClient(JudgeClient):
@@ -519,9 +473,24 @@ class LocalClient(JudgeClient):
         return await super().ask(with_grammar(body), headers=headers)
 
 
-def _client_plain(headers: httpx2.Headers) -> dict[str, str]:
+def _broken(error: BaseException | None, started: float) -> Outcome:
+    """What it means that no reply came."""
+    if isinstance(error, httpx2.TimeoutException):
+        return _failed(Kind.TIMED_OUT, "no reply in time; --timeout allows more", started)
+    if isinstance(error, BodyTooLarge):
+        return _failed(Kind.TOO_LARGE, str(error), started)
+    if isinstance(error, ConnectionError):
+        return _failed(Kind.BROKEN, type(error).__name__, started)
+    # aiohttp quotes what it could not read, and that may be anything, our own key included
+    detail = one_line(scrubbed(str(error))[:200]) or type(error).__name__
+    broken = httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError
+    kind = Kind.BROKEN if isinstance(error, broken) else Kind.UNREACHABLE
+    return _failed(kind, detail, started)
+
+
+def _client_plain(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     """Lower-case names, decoded only once."""
-    return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in headers.raw}
+    return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in headers}
 
 
 def _failed(kind: Kind, detail: str, started: float) -> Outcome:

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -270,26 +270,27 @@ class TextSize:
     sent: int = 0
 
     @classmethod
-    def from_texts(cls, texts: Iterable[str]) -> TextSize:
-        """The size of texts together."""
+    def from_texts(cls, texts: Iterable[str], *, sent: int = 0) -> TextSize:
+        """The size of texts together; of a prompt's, of which this many bytes are sent."""
         whole = "".join(texts)
         n = len(whole)
         if whole.isascii():
             codes = np.frombuffer(whole.encode(), np.uint8)
             runs = min(n, 1) + int(np.count_nonzero(codes[1:] != codes[:-1]))
-            return cls(characters=n, bytes=n, collapsed=runs, ascii=n)
+            return cls(characters=n, bytes=n, collapsed=runs, ascii=n, sent=sent)
         return cls(
             characters=n,
             bytes=_bytes(whole),
             collapsed=_bytes(_RUN.sub(r"\1", whole)),
             ascii=sum(map(str.isascii, whole)),
+            sent=sent,
         )
 
     @classmethod
     def from_messages(cls, messages: Iterable[Mapping[str, str]], *, sent: int) -> TextSize:
         """The size of a prompt's messages, of which this many bytes are sent."""
         texts = (str(message.get("content", "")) for message in messages)
-        return replace(cls.from_texts(texts), sent=sent)
+        return cls.from_texts(texts, sent=sent)
 
     @property
     def floor(self) -> int:

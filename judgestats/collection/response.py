@@ -377,6 +377,9 @@ def next_mode(mode: ReplyMode) -> ReplyMode | None:
     return _LADDER[place] if place < len(_LADDER) else None
 
 
+_encoded = json.JSONEncoder(separators=(",", ":")).encode
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentRequest:
     """What a request carried that a server may refuse.
@@ -404,11 +407,11 @@ class SentRequest:
     def settings_json(self) -> str:
         """The settings that were sent, as the journal and the frame keep them with an answer."""
         sent = {**self.settings, "seed": self.seed}
-        return json.dumps({k: v for k, v in sent.items() if v is not None}, separators=(",", ":"))
+        return _encoded({k: v for k, v in sent.items() if v is not None})
 
     def to_json(self) -> str:
         """As text, for the journal of batches."""
-        return json.dumps({**asdict(self), "varied": sorted(self.varied)}, separators=(",", ":"))
+        return _encoded({**asdict(self), "varied": sorted(self.varied)})
 
     @classmethod
     def from_json(cls, text: str) -> SentRequest:

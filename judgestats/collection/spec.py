@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -161,7 +162,7 @@ class JudgeSpec:
         """Endpoint and model: what shares limits and the ledger."""
         return (self.base_url, self.model)
 
-    @property
+    @cached_property
     def capability_key(self) -> tuple[str, str]:
         """Endpoint, and the model with all that its requests carry: what shares capabilities.
 
