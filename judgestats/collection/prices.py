@@ -320,7 +320,8 @@ class PricePlan:
         lines += [f"{old}; check that it still holds." for old in self.old_prices]
         if self.sampled is not None:
             some, pairs = self.sampled
-            lines.append(f"The figures are estimated from {some:,} of {pairs:,} pairs.")
+            spread = "spread evenly over the plan, and scaled up"
+            lines.append(f"The figures are estimated from {some:,} of {pairs:,} pairs, {spread}.")
         if self.mode == "batch":
             lines.append("Through the Batch API: half the price, answers within 24 hours.")
             if waiting := sum(j.waiting for j in self.judges):

@@ -351,7 +351,8 @@ def gwet_ac1(
     """
     table = count_table(verdicts, categories=categories, where="gwet_ac1")
     q = len(table.categories)
-    message = f"The chance term takes q = {q} categories, those that occur: see categories=[...]."
+    more = "Pass categories=[...] if the judge could have chosen others."
+    message = f"The chance term takes q = {q} categories, those that occur. {more}"
     return chance_corrected(
         table,
         name="gwet_ac1",

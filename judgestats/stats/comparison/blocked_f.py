@@ -154,7 +154,8 @@ def comparisons_with_best(
     x, codes = x[used], codes[used]
     if x.shape[0] < 2:
         raise InputError(
-            f"{where}: at least 2 items must have a score under every condition, got {x.shape[0]}."
+            f"{where}: at least 2 items must have a score under every condition, got {x.shape[0]}. "
+            "Leave out the condition that lacks most."
         )
     difference, error, df = _all_differences(x, codes)
     reach = error
@@ -412,7 +413,8 @@ def blocked_f_test(
         least = max(math.exp((1 - moved) * math.lgamma(k + 1)), 1 / (most + 1) if drawn else 0.0)
         details["p_floor"] = least
         message = (
-            f"With {moved} blocks that differ and {k} conditions p cannot fall below {least:.3g}."
+            f"With {moved} blocks that differ and {k} conditions p cannot fall below {least:.3g}: "
+            "judge more items, or draw more permutations."
         )
         notes += Note.where(least > SMALL_P, "p_out_of_reach", message)
     else:

@@ -506,7 +506,8 @@ def mcnemar_test(x: ArrayLike, y: ArrayLike, **inference: Unpack[Clustered]) -> 
     labels = sorted({*first, *second}, key=str)
     if len(labels) > 2:
         listed = ", ".join(map(str, labels))
-        raise InputError(f"{where}: two categories are required, got {len(labels)}: {listed}.")
+        got = f"got {len(labels)}: {listed}. Compare one category with all others."
+        raise InputError(f"{where}: two categories are required, {got}")
     total = len(first)
     # 1 where only x has the first category, -1 where only y has it.
     difference = np.zeros(total)

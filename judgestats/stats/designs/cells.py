@@ -140,7 +140,8 @@ def check_scores(
     scores = as_numbers(x, "scores", function)
     if scores.ndim not in ndims or 0 in scores.shape:
         raise InputError(
-            f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}."
+            f"{function}: scores must be {shapes} and not empty, got shape {scores.shape}. "
+            "Put one condition's items x replications in as X[:, None, :]."
         )
     k = scores.shape[1]
     names = tuple(str(c) for c in conditions) if conditions is not None else ()

@@ -144,8 +144,10 @@ def encode_verdicts(
         if unknown:
             shown = ", ".join(repr(v) for v in unknown[:5])
             more = " and others" if len(unknown) > 5 else ""
+            how = "Add it to categories, or mark such verdicts as missing (None)."
             raise InputError(
-                f"{where}: verdicts must be one of the categories {list(named)}, got {shown}{more}."
+                f"{where}: verdicts must be one of the categories {list(named)}, got {shown}{more}"
+                f". {how}"
             )
     position = {value: i for i, value in enumerate(order)}
     # The last entry serves index -1, pandas' mark of a missing value.

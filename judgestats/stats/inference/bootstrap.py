@@ -377,7 +377,8 @@ def cluster_bootstrap(
         )
     if n_clusters < 10:
         message = f"Only {n_clusters} clusters: the bootstrap interval is likely too short."
-        notes.append(Note(code="few_clusters", message=message))
+        more = f"{message} Judge items of more questions."
+        notes.append(Note(code="few_clusters", message=more))
 
     sizes = [
         min(CHUNK, inference["n_resamples"] - start)

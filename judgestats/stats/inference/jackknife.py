@@ -39,6 +39,9 @@ def effective_clusters(sizes: NDArray[np.number[Any]]) -> float:
     return float(n.sum() ** 2 / np.sum(n**2))
 
 
+_MORE = "Judge items of more questions."
+
+
 def few_questions(sizes: NDArray[np.number[Any]]) -> str:
     """Why fewer than two effective clusters bear no interval; empty where there are enough.
 
@@ -58,7 +61,7 @@ def few_questions(sizes: NDArray[np.number[Any]]) -> str:
 def lack_note(sizes: NDArray[np.number[Any]]) -> tuple[Note, ...]:
     """`few_questions` as a note; none where clusters are enough."""
     text = few_questions(sizes)
-    return (Note(code="no_interval", message=f"No interval: {text}."),) if text else ()
+    return (Note(code="no_interval", message=f"No interval: {text}. {_MORE}"),) if text else ()
 
 
 def jackknife_error(left_out: Floats, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
@@ -395,7 +398,7 @@ def interval_of_left_out(
     many = f"{n_clusters} clusters"
     if df < n_clusters - 1.5:
         many = f"{df + 1:.1f} effective clusters (of {n_clusters}, unequally large)"
-    message = f"Only {many}: the jackknife interval is wide and may still be too short."
+    message = f"Only {many}: the jackknife interval is wide and may still be too short. {_MORE}"
     title = f"jackknife over {'clusters' if n_clusters < np.sum(sizes) else 'items'}, t"
     if len(set(np.asarray(sizes).tolist())) > 1:
         title += f" with {max(effective_clusters(sizes) - 1, 1):.1f} effective df"

@@ -166,7 +166,8 @@ def coded_levels(scores: Floats, *, where: str) -> tuple[Floats, Ints]:
     if levels.size < 2 or levels.size > MOST_LEVELS:
         problem = "all scores are equal" if levels.size == 1 else f"there are {levels.size} levels"
         problem = problem if levels.size else "no score was read"
-        raise InputError(f"{where}: 2 to {MOST_LEVELS} levels are needed, but {problem}.")
+        how = "Round the scores, or use means."
+        raise InputError(f"{where}: 2 to {MOST_LEVELS} levels are needed, but {problem}. {how}")
     codes = np.full(scores.shape, -1, dtype=np.int64)
     codes[read] = np.searchsorted(levels, scores[read])
     return levels, codes

@@ -327,7 +327,10 @@ def icc(
     notes = list(prepared.notes)
     bounds, more = _interval(form, prepared, ms, interval, inference["level"], extra)
     notes += more
-    message = "Every item got the same score from all its replications: one draw was repeated."
+    message = (
+        "Every item got the same score from all its replications: reliability 1 says that one "
+    )
+    message += "draw was repeated, not that the judge is correct."
     notes += Note.where(float(ms.within) == 0, "no_within_item_variance", message)
     message = "The value is negative: judgments of an item differ more than items do."
     notes += Note.where(value < 0, "negative_reliability", message)

@@ -264,6 +264,7 @@ class MeanSquareRatio:
             return useful, notes
         many = f"{df + 1:.1f} effective {unit} (of {g})" if df < g - 1.5 else f"{g} {unit}"
         message = f"Only {many}: the jackknife interval is wide and may still be too short."
+        message += " Judge more items."
         return useful, notes if df >= 9 else Note.where(True, "few_clusters", message)
 
     @property

@@ -24,6 +24,7 @@ LEAST = 30
 """Questions of each source below which nothing is tested."""
 MOST_RELATED = 0.95
 """Correlation of conditioner and source beyond which they cannot be distinguished."""
+_INSTEAD = "Compare their mean scores instead."
 
 
 @with_keywords()
@@ -173,7 +174,7 @@ def _sources(groups: NDArray[Any], codes: Ints) -> list[str]:
         text = ", ".join(f"{g} {n}" for g, n in list(counts.items())[:4]) or "none"
         raise InputError(
             f"{where}: two sources with at least {LEAST} questions each are needed; questions with "
-            f"score and quality by source: {text}."
+            f"score and quality by source: {text}. {_INSTEAD}"
         )
     return enough
 
@@ -182,7 +183,8 @@ def _check_separation(z: Floats, who: Floats) -> None:
     where = "dif_test"
     total = float(np.sum((z - z.mean()) ** 2))
     if total <= 1e-12 * max(float(np.sum(z**2)), 1.0):
-        raise InputError(f"{where}: the quality of all outputs is equal: nothing is held constant.")
+        why = "the quality of all outputs is equal, so nothing is held constant"
+        raise InputError(f"{where}: {why}. {_INSTEAD}")
     x = np.column_stack([np.ones(z.size), who])
     left = float(np.sum((z - x @ np.linalg.lstsq(x, z, rcond=None)[0]) ** 2))
     related = math.sqrt(max(1 - left / total, 0.0))

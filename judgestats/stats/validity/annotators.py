@@ -100,7 +100,8 @@ def leniency(
     whole = normal.sum(axis=0)
     if not _connected(whole[None])[0]:
         raise InputError(
-            f"{where}: the judges fall into groups that share no item, so they cannot be compared."
+            f"{where}: the judges fall into groups that share no item, so they cannot be compared. "
+            "Let them score some of the same items."
         )
     values = _solved(whole[None], right.sum(axis=0)[None])[0]
     sizes = np.bincount(np.unique(codes, return_inverse=True)[1].reshape(-1))

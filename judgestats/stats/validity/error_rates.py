@@ -360,6 +360,7 @@ def _class_notes(y: Floats) -> list[Note]:
     for value, word in ((1.0, "pass"), (0.0, "fail")):
         k = int(np.sum(y == value))
         message = f"No label says {word!r}: how the judge does on such items cannot be known."
+        message += " Label items until there are some."
         notes += Note.where(k == 0, "no_class", message)
         message = f"Only {k} labels say {word!r}: the rarer class decides how well rates are known."
         notes += Note.where(0 < k < FEW_IN_CLASS, "rare_class", message)

@@ -103,7 +103,7 @@ def _classes(items: inputs.LabelledItems, verdict: Ints) -> _Classes:
             code[here & (verdict == v)] = into
             message = (
                 f"No item{within} of the class {_WORDS[v]!r} has a label: it counts with the class "
-                f"{_WORDS[into]!r}."
+                f"{_WORDS[into]!r}. Label a few of them."
             )
             notes.append(Note(code="class_joined", message=message))
         empty = [v for v in present if v in {FAIL, PASS} and n[v] == 0]

@@ -278,7 +278,8 @@ def error_parts(
     read = np.sum(~np.isnan(x), axis=1)
     used = (read >= 2) & ~np.isnan(y)
     if not used.any():
-        raise InputError(f"{where}: no item has a label and two read judgments.")
+        how = "Repeat the judge, or use graded_agreement."
+        raise InputError(f"{where}: no item has a label and two read judgments. {how}")
     e = x[used] - y[used][:, None]
     r = read[used].astype(float)
     mean = np.nansum(e, axis=1) / r

@@ -89,7 +89,7 @@ def test_a_gain_over_clusters_is_wider_and_few_clusters_give_none():
     )
     alone = panel_gain(majority, right, cluster=np.r_[np.zeros(95), np.ones(5)])
     assert alone.interval is None
-    assert alone.notes[0].message == "No interval: 2 questions, effectively 1.1."
+    assert alone.notes[0].message.startswith("No interval: 2 questions, effectively 1.1.")
 
 
 def test_equal_judges_make_a_better_panel_and_a_copy_is_named():
