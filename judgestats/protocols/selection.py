@@ -171,7 +171,8 @@ class Selection:
             if len(item.responses) < 2:
                 raise InputError(
                     f"selection: item {item.id!r} has {len(item.responses)} response(s); a "
-                    "selection needs at least two. Give items with several responses each."
+                    "selection needs at least two. Give items with several responses each "
+                    "(omega also takes models' answers as answers=FILE)."
                 )
             indices = list(range(len(item.responses)))
             _rng(self.seed, item, "order").shuffle(indices)

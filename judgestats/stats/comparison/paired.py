@@ -387,7 +387,8 @@ def _unless_collapsed(
     if not math.isfinite(low):
         return None, ()
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
-        message = f"No interval: both limits are {low:g}, the scores being too coarse."
+        coarse = f"both limits are {low:g}, the scores being too coarse"
+        message = f"No interval: {coarse}: read the rank effect."
         return None, Note.where(True, "collapsed_interval", message)
     return Interval(low=low, high=high, level=level, method=method), ()
 

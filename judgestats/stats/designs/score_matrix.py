@@ -258,7 +258,8 @@ def as_paired(
     if len(blocks.conditions) != 2:
         names = ", ".join(blocks.conditions)
         raise InputError(
-            f"{where}: exactly 2 conditions are required, got {len(blocks.conditions)} ({names})."
+            f"{where}: exactly 2 conditions are required, got {len(blocks.conditions)} ({names}). "
+            "Choose two, or use friedman_test."
         )
     return blocks
 

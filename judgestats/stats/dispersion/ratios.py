@@ -52,7 +52,10 @@ def variance_cells(
     if scores.ndim == 3:
         return cell_statistics(scores, conditions=names, cluster=cluster)
     if np.any(scores < 0):
-        raise InputError(f"{function}: 2-d scores are cell variances, which cannot be negative.")
+        raise InputError(
+            f"{function}: 2-d scores are cell variances, which cannot be negative. Give scores as "
+            "a 3-d array."
+        )
     unknown = np.full(scores.shape, np.nan)
     return Cells(
         conditions=names,

@@ -61,7 +61,7 @@ def few_questions(sizes: NDArray[np.number[Any]]) -> str:
 def lack_note(sizes: NDArray[np.number[Any]]) -> tuple[Note, ...]:
     """`few_questions` as a note; none where clusters are enough."""
     text = few_questions(sizes)
-    return (Note(code="no_interval", message=f"No interval: {text}. {_MORE}"),) if text else ()
+    return (Note(code="no_interval", message=f"No interval: {text}."),) if text else ()
 
 
 def jackknife_error(left_out: Floats, sizes: NDArray[np.number[Any]]) -> tuple[float, float]:
@@ -383,7 +383,7 @@ def interval_of_left_out(
     """
     n_clusters = len(sizes)
     if few := few_questions(sizes):
-        return None, Note.where(True, "one_cluster", f"No interval: {few}.")
+        return None, Note.where(True, "one_cluster", f"No interval: {few}. {_MORE}")
     moved, centre = (bootstrap.forward(v, transform) for v in (values, estimate))
     lost = int(np.sum(~np.isfinite(moved)))
     if lost or not math.isfinite(centre):

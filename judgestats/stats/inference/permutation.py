@@ -483,7 +483,7 @@ def relation_null(
     (True, True)
     """
     where = "relation_null"
-    data = shared_items(arrays, where=where)
+    data = shared_items(tuple(arrays), where=where)
     n = len(data[0])
     codes = cluster_codes(inference["cluster"], n, where=where)
     columns = [

@@ -332,7 +332,8 @@ def _fit(pairs: _Pairs, *, order: bool, with_ties: bool) -> ordinal.Fit:
     x = np.column_stack([*([np.ones(n)] if order else []), signed[:, : k - 1], pairs.extra])
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise InputError(
-            "bradley_terry: a covariate, the order and the systems cannot be distinguished here."
+            "bradley_terry: a covariate, the order and the systems cannot be distinguished here. "
+            "Leave the covariate out, or use order=False."
         )
     design = np.zeros((n, 3 if with_ties else 2, x.shape[1] + with_ties))
     design[:, 0, with_ties:], design[:, 1, with_ties:] = x / 2, -x / 2

@@ -190,7 +190,8 @@ def _check_separation(z: Floats, who: Floats) -> None:
     related = math.sqrt(max(1 - left / total, 0.0))
     if related > MOST_RELATED:
         raise InputError(
-            f"{where}: quality and source correlate at {related:.3f}: they cannot be distinguished."
+            f"{where}: quality and source correlate at {related:.3f}: they cannot be "
+            "distinguished. Compare sources on outputs of overlapping quality."
         )
 
 

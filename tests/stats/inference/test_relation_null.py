@@ -42,3 +42,9 @@ def test_what_gives_no_p_says_so() -> None:
     assert "at least 3 clusters" in null.p_method
     with pytest.raises(InputError, match="share their first axis"):
         relation_null((x, x[:4]), correlation)
+
+
+def test_arrays_in_a_list_are_arrays_too() -> None:
+    x, y = np.arange(8.0), np.arange(8.0)[::-1]
+    listed = relation_null([x, y], correlation, n_permutations=19, seed=0)
+    assert listed == relation_null((x, y), correlation, n_permutations=19, seed=0)

@@ -45,6 +45,13 @@ def test_minres_tau_equivalent_is_alpha_too():
     assert result.estimate == pytest.approx(alpha(X), abs=1e-12)
 
 
+@pytest.mark.parametrize("lower", [np.float32(0.25), np.int64(0)])
+def test_a_bound_may_be_a_scalar_of_numpy(lower):
+    options = {"model": "congeneric", "estimator": "minres", "interval": None}
+    bound = omega_total(scores(4), lower=lower, **options)
+    assert bound.estimate == omega_total(scores(4), lower=float(lower), **options).estimate
+
+
 def test_the_models_are_nested_in_fit():
     X = scores(1, p=6)
     chi2 = [omega_total(X, model=m, interval=None).fit.chi2 for m in MODELS]
