@@ -74,7 +74,7 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
         return NextStep(key=open_one.key, unit=unit, have=have, if_true=more, assured=more)
     if made.shape == "share" and open_one.direction != "within":
         n = made.n_effective(0.025)
-        if math.isnan(n):
+        if not n > 0.5:  # unknown, or less than one trial tells
             return None
         found = _for_share(
             round(made.estimate * n), round(n), open_one.threshold,

@@ -211,3 +211,14 @@ def test_a_blocker_is_the_reason_where_all_requirements_hold() -> None:
     assert drawn.outcome in {"USE", "USE_WITH_CARE"}
     assert picked.outcome == "CANNOT_TELL"
     assert picked.sentence.startswith("Labels were picked by hand")
+
+
+def test_two_questions_that_tell_less_than_one_trial_give_no_next_step() -> None:
+    said = [("a", "good"), ("a", "good"), ("a", "good"), ("b", "bad"), ("b", "good"), ("b", "good")]
+    rows = [
+        {"item": i, "cluster": cluster, "verdict": word, "label": "good"}
+        for i, (cluster, word) in enumerate(said)
+    ]
+    verdict = decided(rows, require="accuracy=.8")
+    assert verdict.outcome == "CANNOT_TELL"
+    assert not verdict.next
