@@ -77,9 +77,13 @@ class Unit:
     def of(cls, item: Item, item_id: str, shown: tuple[int, ...], order: str = "") -> Unit:
         """The unit that shows some responses of an item, with its cluster and category."""
         return cls(
-            item_id=item_id, cluster=item.cluster, item=item, shown=shown, order=order,
+            item_id=item_id,
+            cluster=item.cluster,
+            item=item,
+            shown=shown,
+            order=order,
             category=item.category,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,9 +112,12 @@ class Pairwise:
             "description": f"The assistant whose answer is better{', or tie' * self.ties}.",
         }
         return explained.explained_schema(
-            "submit_choice", "Submit which answer is better.", choice,
-            called="choice", reasoning=self.reasoning,
-        )  # fmt: skip
+            "submit_choice",
+            "Submit which answer is better.",
+            choice,
+            called="choice",
+            reasoning=self.reasoning,
+        )
 
     def prompt(
         self, unit: Unit, mode: ReplyMode, *, more: Mapping[str, str] = MappingProxyType({})
@@ -150,12 +153,14 @@ class Pairwise:
         tie = ", [[C]] if neither is better" if self.ties else ""
         fields = explained.field_names(self.schema())
         return explained.reply_words(
-            mode, "verdict", self.reasoning,
+            mode,
+            "verdict",
+            self.reasoning,
             schema=f"Reply as a JSON object with {fields}; {choice}",
             tool=f"Call the tool submit_choice; {choice}",
             text="Write the verdict as [[A]] if assistant A is better, [[B]] if assistant B is "
             f"better{tie}.",
-        )  # fmt: skip
+        )
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply prefers, or the reason why there is none."""

@@ -86,9 +86,12 @@ class Pointwise:
             "description": f"The score, a whole number from {self.scale}.",
         }
         return explained.explained_schema(
-            "submit_score", "Submit the score of the response.", score,
-            called="score", reasoning=self.reasoning,
-        )  # fmt: skip
+            "submit_score",
+            "Submit the score of the response.",
+            score,
+            called="score",
+            reasoning=self.reasoning,
+        )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one response."""
@@ -110,11 +113,13 @@ class Pointwise:
 
     def _reply_text(self, mode: ReplyMode) -> str:
         return explained.reply_words(
-            mode, "score", self.reasoning,
+            mode,
+            "score",
+            self.reasoning,
             schema=f"Reply as a JSON object with {explained.field_names(self.schema())}.",
             tool="Call the tool submit_score.",
             text=f"Write the score as: Score: [[number]] ({self.scale}).",
-        )  # fmt: skip
+        )
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The score in a reply, or the reason why there is none."""
@@ -195,9 +200,12 @@ class Correctness:
         """The reply's JSON schema, also the parameters of the tool ``submit_verdict``."""
         choice = {"type": "string", "enum": list(self.words), "description": self.asks}
         return explained.explained_schema(
-            "submit_verdict", f"Submit {self.asks[0].lower()}{self.asks[1:]}", choice,
-            called="verdict", reasoning=self.reasoning,
-        )  # fmt: skip
+            "submit_verdict",
+            f"Submit {self.asks[0].lower()}{self.asks[1:]}",
+            choice,
+            called="verdict",
+            reasoning=self.reasoning,
+        )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one response."""
@@ -220,11 +228,13 @@ class Correctness:
     def _reply_text(self, mode: ReplyMode) -> str:
         yes, no = self.words
         return explained.reply_words(
-            mode, "verdict", self.reasoning,
+            mode,
+            "verdict",
+            self.reasoning,
             schema=f'Reply as a JSON object; the choice is "{yes}" or "{no}".',
             tool=f'Call the tool submit_verdict with "{yes}" or "{no}".',
             text=f"Write the verdict as [[{yes}]] or [[{no}]].",
-        )  # fmt: skip
+        )
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """Which of the two words a reply says, or the reason why it says neither."""

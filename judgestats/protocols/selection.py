@@ -194,9 +194,12 @@ class Selection:
         labels = list(option_labels(count, self.labels))
         choice = {"type": "string", "enum": labels, "description": "The best response."}
         return explained_schema(
-            "submit_choice", "Submit which response is best.", choice,
-            called="choice", reasoning=self.reasoning,
-        )  # fmt: skip
+            "submit_choice",
+            "Submit which response is best.",
+            choice,
+            called="choice",
+            reasoning=self.reasoning,
+        )
 
     def prompt(self, unit: Unit, mode: ReplyMode) -> Prompted:
         """The prompt for one item in one order."""
@@ -235,12 +238,14 @@ class Selection:
         letters = self.labels == "letters"
         form = "Best Response: [[letter]]" if letters else "Selection: Option k"
         return reply_words(
-            mode, "verdict", self.reasoning,
+            mode,
+            "verdict",
+            self.reasoning,
             schema=f'Reply as a JSON object with {names}; the choice is one of "{first}" to '
             f'"{last}".',
             tool=f"Call the tool submit_choice with one of {first} to {last}.",
             text=f"Write the verdict in the form {form}, with one of {first} to {last}.",
-        )  # fmt: skip
+        )
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         """The response that a reply selects, or the reason why there is none."""

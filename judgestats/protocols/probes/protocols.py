@@ -152,18 +152,23 @@ class _WordScale(ProbedPointwise):
     def schema(self) -> ReplySchema:
         word = {"type": "string", "enum": list(SCALE_WORDS), "description": "The rating."}
         return explained_schema(
-            "submit_rating", "Submit the rating of the response.", word,
-            called="rating", reasoning=self.reasoning,
-        )  # fmt: skip
+            "submit_rating",
+            "Submit the rating of the response.",
+            word,
+            called="rating",
+            reasoning=self.reasoning,
+        )
 
     def _reply_text(self, mode: ReplyMode) -> str:
         words = f"{', '.join(f'[[{w}]]' for w in SCALE_WORDS[:-1])} or [[{SCALE_WORDS[-1]}]]"
         return reply_words(
-            mode, "rating", self.reasoning,
+            mode,
+            "rating",
+            self.reasoning,
             schema=f"Reply as a JSON object with {field_names(self.schema())}.",
             tool="Call the tool submit_rating.",
             text=f"Write the rating as {words}.",
-        )  # fmt: skip
+        )
 
     def read(self, unit: Unit, mode: ReplyMode, text: str, *, finish_reason: str = "") -> Verdict:
         del unit, mode  # read the same way for every unit and in every mode
@@ -246,15 +251,22 @@ _PROBES = (
         for name, (does, text) in _PAIRS_SAID.items()
     ),
     probe(
-        "pair padding", "adding empty words to one of two", edits.longer,
-        against=_PAIRS, asks="pairs",
+        "pair padding",
+        "adding empty words to one of two",
+        edits.longer,
+        against=_PAIRS,
+        asks="pairs",
     ),
     probe(
-        "pair off topic", "the answer to another question, in a pair", edits.other_answer,
-        kind="control", against=_PAIRS, asks="pairs",
+        "pair off topic",
+        "the answer to another question, in a pair",
+        edits.other_answer,
+        kind="control",
+        against=_PAIRS,
+        asks="pairs",
     ),
     *(probe(name, does, _same, kind="scale", scale=scale) for name, does, scale in _SCALES),
-)  # fmt: skip
+)
 """Pairs first, then scales."""
 
 

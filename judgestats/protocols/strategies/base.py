@@ -672,9 +672,11 @@ class Majority(PairStrategy):
         even = sum(n == top for n in counts.values()) > 1
         extra = {**winner.extra, "votes": top, "even_split": str(even).lower()}
         return Settled(
-            verdict=replace(winner, extra=extra), wanted=self.k, used=len(votes),
+            verdict=replace(winner, extra=extra),
+            wanted=self.k,
+            used=len(votes),
             left_out=len(replies) - len(votes),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

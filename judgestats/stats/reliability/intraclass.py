@@ -338,8 +338,10 @@ def icc(
     if inference["n_permutations"] > 0:
         seed = inference["seed"]
         draws: dict[str, Any] = {
-            "n_permutations": inference["n_permutations"], "seed": seed, "n_jobs": n_jobs
-        }  # fmt: skip
+            "n_permutations": inference["n_permutations"],
+            "seed": seed,
+            "n_jobs": n_jobs,
+        }
         if complete:
             drawn = icc_value(form, shuffled_mean_squares(x, **draws), more_error)
             permuted = summarise_permutations(value, drawn, scheme="replications", seed=seed)

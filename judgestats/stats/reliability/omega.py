@@ -233,8 +233,10 @@ def omega_total(
     if null:
         seed = inference["seed"]
         draws: dict[str, Any] = {
-            "n_permutations": inference["n_permutations"], "seed": seed, "n_jobs": n_jobs
-        }  # fmt: skip
+            "n_permutations": inference["n_permutations"],
+            "seed": seed,
+            "n_jobs": n_jobs,
+        }
         if model == "parallel" and not standardize:  # the same number as ICC(3,k)
             drawn = icc_value("ICC(3,k)", shuffled_mean_squares(data, **draws))
             permuted = summarise_permutations(

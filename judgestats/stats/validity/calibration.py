@@ -165,9 +165,12 @@ def confidence_calibration(
     for k in np.unique(place):
         here = place == k
         share = inputs.share_over_clusters(
-            y[here], np.ones(int(here.sum())), codes[here], clustered=clustered,
+            y[here],
+            np.ones(int(here.sum())),
+            codes[here],
+            clustered=clustered,
             level=inference["level"],
-        )  # fmt: skip
+        )
         rows.append(
             {
                 "from": k / BINS,

@@ -465,9 +465,13 @@ def error_rates_by_slice(
 
 def _no_row(name: str, n: int, reason: str) -> Comparison:
     return Comparison(
-        a=name, b="the rest", estimate=math.nan, n=n, reason=reason,
+        a=name,
+        b="the rest",
+        estimate=math.nan,
+        n=n,
+        reason=reason,
         estimate_name="slice_difference",
-    )  # fmt: skip
+    )
 
 
 def _slice_comparison(

@@ -636,9 +636,15 @@ def share_over_clusters(
     )
     of = "clusters" if clustered else "weighted labels"
     return Share(
-        share=p, low=low, high=high, n=n, effective_n=effective, df=df,
-        method=f"Wilson on the effective number of labels ({of})", level=level,
-    )  # fmt: skip
+        share=p,
+        low=low,
+        high=high,
+        n=n,
+        effective_n=effective,
+        df=df,
+        method=f"Wilson on the effective number of labels ({of})",
+        level=level,
+    )
 
 
 def _exact_share(made: Measure, level: float, of: str) -> Share:

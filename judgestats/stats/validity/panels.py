@@ -533,9 +533,14 @@ def panel_of_judges(
         weighted[out] = _credit(_voted(f[out], vote_weights(f[~out], y[~out])), y[out])
     majority = _credit(_voted(f, np.array([[1.0, -1.0]] * f.shape[1])), y)
     return _panel_of(
-        dict(zip(names, right.T, strict=True)), {"majority": majority, "weighted": weighted},
-        codes, sample, inference, errors=1 - right, unread=int(np.isnan(f).sum()),
-    )  # fmt: skip
+        dict(zip(names, right.T, strict=True)),
+        {"majority": majority, "weighted": weighted},
+        codes,
+        sample,
+        inference,
+        errors=1 - right,
+        unread=int(np.isnan(f).sum()),
+    )
 
 
 def _panel_of(
@@ -707,8 +712,12 @@ def panel_of_scores(
     return _panel_of(
         dict(zip(names, (errors**2).T, strict=True)),
         {n: e**2 for n, e in {**panels, "weighted": weighted}.items()},
-        codes, sample, inference, errors=errors, squared=True,
-    )  # fmt: skip
+        codes,
+        sample,
+        inference,
+        errors=errors,
+        squared=True,
+    )
 
 
 def _weighted(x: Floats, y: Floats, new: Floats) -> Floats:

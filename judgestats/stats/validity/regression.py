@@ -141,9 +141,14 @@ def greg_mean(items: inputs.LabelledItems, *, level: float = 0.95) -> Estimate:
         simple, se = sums_error(residual), sums_error(residual / _rest(items.codes[lab]))
         df = _cluster_df(items)
     estimate = _estimate(
-        items, "greg", "regression on the judge's scores", (value, se, df), level,
-        slope=slope, std_error_without_leverage=simple,
-    )  # fmt: skip
+        items,
+        "greg",
+        "regression on the judge's scores",
+        (value, se, df),
+        level,
+        slope=slope,
+        std_error_without_leverage=simple,
+    )
     return _joined_for_skew(estimate, skew, n, df, level) if abs(skew) >= _SKEWED else estimate
 
 
