@@ -253,9 +253,13 @@ def ratings_results(
                 # Kendall's tau costs milliseconds a draw on thousands of items.
                 of, most = kendall_of_stack, most if int(both.sum()) < 2000 else min(99, most)
             null = stats.relation_null(
-                pair, of, vectorized=True, cluster=groups, n_permutations=most,
+                pair,
+                of,
+                vectorized=True,
+                cluster=groups,
+                n_permutations=most,
                 seed=declared.seed,
-            )  # fmt: skip
+            )
             value = value.replace(null=null)
         results.append((f"people.{method}", f"{label} with human ratings", value))
     if int(both.sum()) >= 2 and not of_passes:

@@ -438,10 +438,12 @@ def _headlines(
     for judge, p, bound, p_alike in zip(judges, apart, bounds, alike, strict=True):
         one, own = compared[judge], _own(table, judge, at)
         about = About(
-            judge=str(own["judge"].iloc[0]), stratum=f"{judge} at {heat(at)}", varied="method",
+            judge=str(own["judge"].iloc[0]),
+            stratum=f"{judge} at {heat(at)}",
+            varied="method",
             conditions=tuple(own["condition"]),
             factors={"temperature": None if math.isnan(at) else at},
-        )  # fmt: skip
+        )
         kinds = ("methods", "equivalence.methods", "difference")
         headlines.append(
             families.claim_headline(
@@ -505,7 +507,9 @@ def _best(
     by_name = {str(r["condition"]): m.credit for m, r in usable}
     spent = Costs.from_rows(
         [r for _, r in usable],
-        USD="cost_per_pair", tokens="tokens_per_pair", judgments="judgments_per_pair",
-    )  # fmt: skip
+        USD="cost_per_pair",
+        tokens="tokens_per_pair",
+        judgments="judgments_per_pair",
+    )
     clusters, margin = pairs.table.clusters, pair_methods.MARGIN
     return best_conditions(by_name, clusters, spent=spent, margin=margin, level=level)

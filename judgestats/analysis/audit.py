@@ -57,11 +57,12 @@ def both_plans(scores: AnalysisPlan, verdicts: AnalysisPlan) -> AnalysisPlan:
     own = {h.id for h in scores.hypotheses}
     later = (replace(h, id=f"{h.id}_verdicts") if h.id in own else h for h in verdicts.hypotheses)
     return replace(
-        scores, question=f"{scores.question} {verdicts.question}",
+        scores,
+        question=f"{scores.question} {verdicts.question}",
         blocks=f"Scores: {scores.blocks} Verdicts: {verdicts.blocks}",
         missing=f"{scores.missing} {verdicts.missing}",
         hypotheses=(*scores.hypotheses, *later),
-    )  # fmt: skip
+    )
 
 
 def criterion_blocks(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -423,10 +424,19 @@ def audit(
     """
     frame, copies = join_copies(validate_parsed(judgments), duplicates)
     return audit_read(
-        frame, notes=judgments.attrs.get("notes", ()), limits=copies.limits,
-        n_resamples=n_resamples, seed=seed, level=level, labels_drawn=labels_drawn, mix=mix,
-        omega_model=omega_model, sensitivity=sensitivity, specificity=specificity, specs=specs,
-    )  # fmt: skip
+        frame,
+        notes=judgments.attrs.get("notes", ()),
+        limits=copies.limits,
+        n_resamples=n_resamples,
+        seed=seed,
+        level=level,
+        labels_drawn=labels_drawn,
+        mix=mix,
+        omega_model=omega_model,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        specs=specs,
+    )
 
 
 def _with_criteria(audits: Analysis, frame: pd.DataFrame) -> Analysis:

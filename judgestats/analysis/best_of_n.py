@@ -196,9 +196,12 @@ def _reliability(
 ) -> list[NamedResult]:
     """Reliability by both estimators and both policies for what could not be read."""
     kappa = partial(
-        stats.vote_share_reliability, choices.values, estimator="kappa", cluster=choices.cluster,
+        stats.vote_share_reliability,
+        choices.values,
+        estimator="kappa",
+        cluster=choices.cluster,
         **declared.resampling,
-    )  # fmt: skip
+    )
     letters = sorted({v for v in choices.values.ravel() if v})
     results = repeated_choices(
         name, choices, row, declared, one="choice", categories=letters if len(letters) > 1 else None

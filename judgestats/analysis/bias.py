@@ -76,10 +76,13 @@ def _lengths(judges: Sequence[ProbedJudge], declared: AnalysisPlan) -> list[Name
         if labelled is None or PAIRS not in judge.verdicts:
             continue
         effects[judge.where] = preference_effects(
-            judge.preferences()[PAIRS][:, 0], labelled.human,
-            log_length_ratio=labelled.log_length_ratio, cluster=judge.cluster["pairs"],
-            own=labelled.own if labelled.own.any() else None, level=declared.level,
-        )["length"]  # fmt: skip
+            judge.preferences()[PAIRS][:, 0],
+            labelled.human,
+            log_length_ratio=labelled.log_length_ratio,
+            cluster=judge.cluster["pairs"],
+            own=labelled.own if labelled.own.any() else None,
+            level=declared.level,
+        )["length"]
     if not effects:
         return []
     family = one_family(effects, family=f"length: {OF_JUDGES}")

@@ -276,11 +276,17 @@ def statistics_of(results: Results, frame: pd.DataFrame) -> list[dict[str, Any]]
                 continue
         ends, sample = record.interval, record.sample
         row = {
-            "name": name, "criterion": "", "judge": "", **placed.get(condition, {}),
-            "system": system, "condition": condition, "value": record.estimate,
-            "low": ends.low if ends else None, "high": ends.high if ends else None,
+            "name": name,
+            "criterion": "",
+            "judge": "",
+            **placed.get(condition, {}),
+            "system": system,
+            "condition": condition,
+            "value": record.estimate,
+            "low": ends.low if ends else None,
+            "high": ends.high if ends else None,
             "n": sample.n_items if sample else None,
-        }  # fmt: skip
+        }
         found.setdefault((name, condition, system), row)
     return list(found.values())
 

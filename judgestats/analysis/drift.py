@@ -215,13 +215,19 @@ def drift_headlines(
         estimand = aspect.estimand if aspect else "change_of_share"
         headlines.append(
             claim_headline(
-                named.id, named.about, says, p=p, p_bound=family.p_bound[named.id],
+                named.id,
+                named.about,
+                says,
+                p=p,
+                p_bound=family.p_bound[named.id],
                 p_alike=float(named.result.details.get("p_equivalent", math.nan)),
-                estimand="" if fewer else estimand, direction=direction,
+                estimand="" if fewer else estimand,
+                direction=direction,
                 rests_on=(named.id, *(ratio for _ in ratios)),
-                family="drift.family", reason=named.result.reason,
+                family="drift.family",
+                reason=named.result.reason,
             )
-        )  # fmt: skip
+        )
     return tuple(headlines)
 
 
@@ -322,10 +328,11 @@ def with_labelled(
         for key, (_, ask, short) in _PARTS.items()
     )
     return replace(
-        analysis, results=(*results, *analysis.results),
+        analysis,
+        results=(*results, *analysis.results),
         headlines=(*headlines, *analysis.headlines),
         rows=(*rows, *analysis.rows) if results else analysis.rows,
-    )  # fmt: skip
+    )
 
 
 def _labelled_changes(

@@ -120,14 +120,20 @@ class Design:
             run = "random" if enough else "unidentified"
         return cls(
             cluster="random" if n_clusters < n_items else "absent",
-            judge="fixed", run=run,
+            judge="fixed",
+            run=run,
             criterion="fixed" if n_criteria > 1 else "absent",
             order="fixed" if n_orders > 1 else "absent",
             target=THESE_RUNS if run == "unidentified" else "new items",
-            request_order=request_order, n_items=n_items, n_clusters=n_clusters,
-            n_judges=n_judges or len(counts), n_conditions=len(counts), n_criteria=n_criteria,
-            n_orders=n_orders, runs=(min(counts), max(counts)),
-        )  # fmt: skip
+            request_order=request_order,
+            n_items=n_items,
+            n_clusters=n_clusters,
+            n_judges=n_judges or len(counts),
+            n_conditions=len(counts),
+            n_criteria=n_criteria,
+            n_orders=n_orders,
+            runs=(min(counts), max(counts)),
+        )
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Design:
@@ -450,10 +456,13 @@ def one_family(parts: Mapping[str, SomeComparisons], *, family: str) -> SomeComp
         for note in part.notes
     )
     return replace(
-        next(iter(parts.values())), rows=with_adjusted(rows, "holm"), adjust="holm", family=family,
+        next(iter(parts.values())),
+        rows=with_adjusted(rows, "holm"),
+        adjust="holm",
+        family=family,
         sample=max((p.sample for p in parts.values()), key=lambda s: s.n_items),
         notes=tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def restrict_pairs(
@@ -815,9 +824,12 @@ class Stratum:
         """The stratum as the subject of a result."""
         rest = {name: level for name, level in self.factors.items() if name != "judge"}
         return About(
-            judge=str(self.factors.get("judge") or ""), stratum=self.name,
-            conditions=self.conditions, varied=self.varied, factors=rest,
-        )  # fmt: skip
+            judge=str(self.factors.get("judge") or ""),
+            stratum=self.name,
+            conditions=self.conditions,
+            varied=self.varied,
+            factors=rest,
+        )
 
     @property
     def levels(self) -> dict[str, str]:

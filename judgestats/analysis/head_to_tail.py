@@ -200,10 +200,14 @@ def _difference(shares: Floats, cluster: Any, names: tuple[str, str], level: flo
     """How much larger the share is that the second of two judges calls correct, by answer."""
     [row] = mean_shift(shares, conditions=names, cluster=cluster, level=level).rows
     return Estimate(
-        name="rate_difference", label=f"Share called correct, {names[1]} minus {names[0]}",
-        estimator="difference of shares, paired by answer", estimate=row.estimate,
-        interval=row.interval, sample=Sample(n_items=len(shares)), reason=row.reason,
-    )  # fmt: skip
+        name="rate_difference",
+        label=f"Share called correct, {names[1]} minus {names[0]}",
+        estimator="difference of shares, paired by answer",
+        estimate=row.estimate,
+        interval=row.interval,
+        sample=Sample(n_items=len(shares)),
+        reason=row.reason,
+    )
 
 
 def correct_shares(choices: Choices) -> Floats:

@@ -524,9 +524,13 @@ def _condition_measures(
         equal = labelled["choice"].eq(labelled["label"]).groupby(labelled["item_id"], sort=False)
         if len(equal):
             yield _share(
-                "accuracy", equal.mean(), clusters, subject, most=int(equal.size().max()),
+                "accuracy",
+                equal.mean(),
+                clusters,
+                subject,
+                most=int(equal.size().max()),
                 record=_record_id(results, subject, _RECORDS["accuracy"][0]),
-            )  # fmt: skip
+            )
 
 
 def _record_id(results: Results, subject: Subject, estimand: str) -> str:

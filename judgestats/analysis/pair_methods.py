@@ -306,10 +306,12 @@ def kappa_with_people(
     labels = pairs.table.labels
     deep, wide = verdicts.shape[1], labels.shape[1]
     result = cohen_kappa(
-        np.repeat(verdicts, wide, axis=1).ravel(), np.tile(labels, (1, deep)).ravel(),
-        cluster=np.repeat(pairs.table.clusters, deep * wide), categories=list(_OUTCOMES),
+        np.repeat(verdicts, wide, axis=1).ravel(),
+        np.tile(labels, (1, deep)).ravel(),
+        cluster=np.repeat(pairs.table.clusters, deep * wide),
+        categories=list(_OUTCOMES),
         level=level,
-    )  # fmt: skip
+    )
     verdict_counts, human = _counts(verdicts), _counts(labels)
     present = (verdict_counts.sum(axis=1) > 0) & (human.sum(axis=1) > 0)
     n, n_clusters = int(present.sum()), len(set(pairs.table.clusters[present]))

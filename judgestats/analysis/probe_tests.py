@@ -392,9 +392,13 @@ def _own_answers(judge: ProbedJudge, declared: AnalysisPlan) -> TestResult | Non
     whole, margin = effects["own"], declared.margins["verdicts"]
     [row], [small] = whole.rows, equivalence_of_effects(whole, margin=margin).rows
     added = Estimate(
-        name="preference_shift", label="Added to its own answer", estimate=row.estimate,
-        interval=row.interval, sample=whole.sample, reason=row.reason,
-    )  # fmt: skip
+        name="preference_shift",
+        label="Added to its own answer",
+        estimate=row.estimate,
+        interval=row.interval,
+        sample=whole.sample,
+        reason=row.reason,
+    )
     n_own = int((labelled.own != 0).sum())
     return TestResult(
         name="own_effect",

@@ -329,9 +329,13 @@ def _adjusted(
         out[at[test_id]] = record
         members.append(record)
     return out, _family(
-        named.id, hypothesis=named.answers, label=family.name, method=family.adjust,
-        tests=members, smallest=family.smallest,
-    )  # fmt: skip
+        named.id,
+        hypothesis=named.answers,
+        label=family.name,
+        method=family.adjust,
+        tests=members,
+        smallest=family.smallest,
+    )
 
 
 def _set_families(records: Sequence[Record]) -> Iterable[Family]:
@@ -343,9 +347,12 @@ def _set_families(records: Sequence[Record]) -> Iterable[Family]:
         rows = [by_id[i] for i in whole.members]
         label, method = (str(whole.details.get(name, "")) for name in ("family", "adjust"))
         yield _family(
-            whole.family, hypothesis=whole.hypothesis, label=label, method=method,
+            whole.family,
+            hypothesis=whole.hypothesis,
+            label=label,
+            method=method,
             tests=[r for r in rows if isinstance(r, Comparison)],
-        )  # fmt: skip
+        )
 
 
 def _family(
@@ -360,10 +367,14 @@ def _family(
     defined = [t for t in tests if not math.isnan(t.p)]
     least = smallest_adjusted([t.p_floor for t in defined], method=method)
     return Family(
-        id=family_id, hypothesis=hypothesis, label=label, method=method,
-        members=tuple(t.id for t in tests), n_undefined=len(tests) - len(defined),
+        id=family_id,
+        hypothesis=hypothesis,
+        label=label,
+        method=method,
+        members=tuple(t.id for t in tests),
+        n_undefined=len(tests) - len(defined),
         smallest_p=max(least, smallest),  # NaN stays
-    )  # fmt: skip
+    )
 
 
 def smallest_adjusted(floors: Sequence[float], *, method: str) -> float:

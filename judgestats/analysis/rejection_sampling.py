@@ -395,9 +395,11 @@ def choose(
         undecided += standing.complete and len(standing.leaders()) > 1
         index.append(_winner(standing, f"{seed}\0{name}\0{item.id}", rule))
     return Selections(
-        standings=tuple(standings), index=tuple(index), undecided=undecided,
+        standings=tuple(standings),
+        index=tuple(index),
+        undecided=undecided,
         verdicts=tuple(verdicts),
-    )  # fmt: skip
+    )
 
 
 def _winner(standing: RoundRobin, draw: str, rule: str) -> int | None:

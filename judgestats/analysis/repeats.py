@@ -435,10 +435,12 @@ def with_repeat_errors(
     if not added:
         return analysis
     return replace(
-        analysis, limitations=(*analysis.limitations, *lost),
-        described=(*analysis.described, *added), rows=tuple(_with_tail_rows(analysis, added)),
+        analysis,
+        limitations=(*analysis.limitations, *lost),
+        described=(*analysis.described, *added),
+        rows=tuple(_with_tail_rows(analysis, added)),
         condition_metrics=_with_far_shares(analysis, added),
-    )  # fmt: skip
+    )
 
 
 def _limited(value: Estimate, limits: Limits, method: str) -> Estimate:

@@ -229,10 +229,19 @@ def score_conditions(
         scores = array.condition(name)
         asked = kept_rows(about, frame["condition"] == name)
         coefficients = [
-            (q, computed(q, scores, cluster=array.clusters, level=level, seed=seed,
-                         n_permutations=n_permutations))
+            (
+                q,
+                computed(
+                    q,
+                    scores,
+                    cluster=array.clusters,
+                    level=level,
+                    seed=seed,
+                    n_permutations=n_permutations,
+                ),
+            )
             for q in declared_for("scores", options=options)
-        ]  # fmt: skip
+        ]
         own_runs = runs.for_judges(place)
         ratio = repeats.two_way_squares(scores, codes) if own_runs.is_random else None
         ends = repeats.assumed_scale(scores[~np.isnan(scores)])
@@ -240,10 +249,14 @@ def score_conditions(
         subject = _subject(name, asked)
         statuses = {s: int(asked["status"].eq(s).sum()) for s in all_statuses}
         coefficients = [
-            (q, repeats.icc_by_design(v, own_runs, ratio, pairs, level)
-             if q.key == "icc_1_1" else v)
+            (
+                q,
+                repeats.icc_by_design(v, own_runs, ratio, pairs, level)
+                if q.key == "icc_1_1"
+                else v,
+            )
             for q, v in coefficients
-        ]  # fmt: skip
+        ]
         sem = repeats.sem_by_design(summary[name].sem, own_runs, ratio, level)
         line = replace(summary[name], sem=sem)
         needed = repeats.repeats_needed(next(v for q, v in coefficients if q.key == "icc_1_1"))

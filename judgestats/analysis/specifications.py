@@ -113,9 +113,14 @@ class Specification:
         low, high = bounds_of(row.interval)
         above = "higher" if row.estimate > null else "lower"
         return cls(
-            choices=choices, role=role, estimate=row.estimate, low=low, high=high,
-            p=row.p_adjusted, verdict=above if row.p_adjusted <= LEVEL else "open",
-        )  # fmt: skip
+            choices=choices,
+            role=role,
+            estimate=row.estimate,
+            low=low,
+            high=high,
+            p=row.p_adjusted,
+            verdict=above if row.p_adjusted <= LEVEL else "open",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,9 +299,12 @@ class _Specified:
             heading = quantity_of(row.estimate_name).heading
             yield NamedResult(
                 f"{SPECS}{claim.partition('.')[0]}.{row.a}:{row.b}",
-                f"Specification curve: {heading}, {row.a} and {row.b}", "secondary",
-                self._curve(claim, row), hypothesis="specs", about=About(conditions=(row.a, row.b)),
-            )  # fmt: skip
+                f"Specification curve: {heading}, {row.a} and {row.b}",
+                "secondary",
+                self._curve(claim, row),
+                hypothesis="specs",
+                about=About(conditions=(row.a, row.b)),
+            )
 
     def _curve(self, claim: str, row: Comparison) -> SpecificationCurve:
         null = 1.0 if quantity_of(row.estimate_name).is_ratio else 0.0
@@ -319,9 +327,12 @@ class _Specified:
         return SpecificationCurve(
             table=_table(row, [default, *single], every),
             claim=f"{label[0].upper()}{label[1:]}, {row.a} against {row.b}:",
-            default=default, single=single, every=every, p_joint=p_joint,
+            default=default,
+            single=single,
+            every=every,
+            p_joint=p_joint,
             no_joint=_NO_JOINT if asked and runs_differ else "",
-        )  # fmt: skip
+        )
 
     def choices(self, claim: str) -> list[Choice]:
         """The changes that apply to these judgments."""
@@ -347,9 +358,11 @@ class _Specified:
         elif any(c.value == "first" for c in chosen):
             array = score_array(frame)
             shifts = mean_shift(
-                array.scores, conditions=array.conditions, cluster=array.clusters,
+                array.scores,
+                conditions=array.conditions,
+                cluster=array.clusters,
                 level=self.declared.level,
-            )  # fmt: skip
+            )
             new = [NamedResult(MEANS, "Differences of first scores", "secondary", shifts)]
         else:
             new = score_comparisons(frame, self.declared)

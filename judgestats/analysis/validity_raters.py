@@ -330,9 +330,13 @@ def annotator_results(asked: pd.DataFrame, declared: AnalysisPlan, *, scores: bo
             values, labels, scores=scores, cluster=cluster, level=declared.level
         )
         replaced = stats.alternative_annotator_test(
-            values, labels, annotators=[c.removeprefix(PERSON) for c in people],
-            scoring="neg_rmse" if scores else "accuracy", cluster=cluster, seed=declared.seed,
-        )  # fmt: skip
+            values,
+            labels,
+            annotators=[c.removeprefix(PERSON) for c in people],
+            scoring="neg_rmse" if scores else "accuracy",
+            cluster=cluster,
+            seed=declared.seed,
+        )
     except InputError:  # labels that are not numbers
         return []
     judged = "apart" if scores else "with_one"

@@ -171,12 +171,17 @@ def _related(name: str, results: Found) -> list[NamedResult]:
             continue
         null = result.null
         test = TestResult(
-            name="related_to_labels", method=f"{title}: labels shuffled over answers",
-            statistic=result.estimate, statistic_name="kappa" if kind == "people.kappa" else "r",
-            p_value=null.p_value, sample=result.sample, alternative="greater",
+            name="related_to_labels",
+            method=f"{title}: labels shuffled over answers",
+            statistic=result.estimate,
+            statistic_name="kappa" if kind == "people.kappa" else "r",
+            p_value=null.p_value,
+            sample=result.sample,
+            alternative="greater",
             null_hypothesis="the judge's verdicts are unrelated to human labels",
-            reason=null.reason, details={"p_floor": null.p_smallest},
-        )  # fmt: skip
+            reason=null.reason,
+            details={"p_floor": null.p_smallest},
+        )
         return [condition_result("related", "Related to human labels", name, test)]
     return []
 

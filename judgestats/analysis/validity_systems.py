@@ -89,9 +89,13 @@ def _compared(
     )
     # Repeats of the judge are averaged first; so are several answers of a system to one question.
     wide = table.pivot_table(
-        index="question", columns="system", values=["judge", "human"], aggfunc="mean",
-        dropna=False, sort=False,
-    )  # fmt: skip
+        index="question",
+        columns="system",
+        values=["judge", "human"],
+        aggfunc="mean",
+        dropna=False,
+        sort=False,
+    )
     f, y = (
         pd.DataFrame(wide[c]).reindex(columns=systems).to_numpy(float) for c in ("judge", "human")
     )
@@ -194,9 +198,12 @@ def _rates(items: pd.DataFrame, drawn: Any, level: float) -> Iterator[tuple[str,
         judge = rows.pivot(index="item", columns="place", values="judge").reindex(human.index)
         clusters = rows.groupby("item", sort=False)["cluster"].first()
         rate = stats.corrected_win_rate(
-            judge.map(_WORDS.get).to_numpy(object), human.map(_WORDS.get).to_numpy(object),
-            labels_drawn=drawn, level=level, cluster=shared_clusters(clusters.to_numpy(object)),
-        )  # fmt: skip
+            judge.map(_WORDS.get).to_numpy(object),
+            human.map(_WORDS.get).to_numpy(object),
+            labels_drawn=drawn,
+            level=level,
+            cluster=shared_clusters(clusters.to_numpy(object)),
+        )
         yield str(first), str(second), rate.replace(label=f"People prefer {first} to {second}")
 
 

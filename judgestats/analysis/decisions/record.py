@@ -374,10 +374,12 @@ def check_draw(
             f"{where}: labels_drawn must be one of {', '.join(LABELS_DRAWN)}, got {labels_drawn!r}."
         )
     unknown = Caveat(
-        code="labels_drawn_unknown", severity="minor", about="labels",
+        code="labels_drawn_unknown",
+        severity="minor",
+        about="labels",
         text="Labels are assumed to be a random sample.",
         action="State how they were drawn: --labels-drawn.",
-    )  # fmt: skip
+    )
     return () if labels_drawn else (unknown,)
 
 
