@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judgestats.analysis.decisions.change import Change, ChangeMonitor
-from judgestats.analysis.decisions.change_data import ANCHOR, OLD
+from judgestats.analysis.decisions.change import ANCHOR, OLD, Change, ChangeMonitor
 from judgestats.analysis.decisions.record import number
 from judgestats.commands.arguments import Args, table_options
 from judgestats.commands.labels import read_table

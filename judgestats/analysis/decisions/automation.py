@@ -548,11 +548,10 @@ def _advice(made: CheckedItems, found: Automation, delta: float, seed: int) -> t
             good += place >= 0 and shares[place] >= possible / 2
         return good >= 0.8 * _DRAWS
 
-    size = n
+    step, size = NextStep(key="automation_share", unit="labels", have=n, if_true=None), n
     while size < _MOST:
         size = math.ceil(1.4 * size / 20) * 20
         if reached(size):
             command = record.plan_command(size - n, found.n_items, found.n_labels)
-            step = NextStep(key="automation_share", unit="labels", have=n, if_true=size - n)
-            return (replace(step, command=command),)
-    return (NextStep(key="automation_share", unit="labels", have=n, if_true=None),)
+            return (replace(step, if_true=size - n, command=command),)
+    return (step,)

@@ -12,10 +12,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from judgestats.analysis.decisions import change_data
-from judgestats.analysis.decisions.change_data import StateData
 from judgestats.analysis.decisions.operating_point import UNDEFINED, Bounded
 from judgestats.analysis.decisions.record import Decision, level_text, number
+from judgestats.arrays import Bools, Floats
 from judgestats.errors import InputError
 from judgestats.files import monitor_state
 from judgestats.files.monitor_state import Look, MonitorState, Observation, Reference, Terms
@@ -23,9 +22,12 @@ from judgestats.results.numbers import count_noun
 from judgestats.results.records import Number, Part
 from judgestats.results.verdict import Measure, Subject
 from judgestats.stats.validity import sequential
-from judgestats.stats.validity.sequential import ChangeProcess
+from judgestats.stats.validity.sequential import ChangeLook, ChangeProcess
 
 Who = Literal["judge", "system", "both", "not_yet"]
+ANCHOR, NEW, OLD, LABEL = "anchor", "new", "old", "label"
+"""Kinds of observations: re-judged anchors, new answers, old answers of the reference, and human
+labels of anchors."""
 PLANNED = (0.1, 0.2, 0.3)
 """Shifts whose delay a plan reports."""
 
@@ -346,9 +348,9 @@ class ChangeMonitor:
                     "reference; others are new answers."
                 )
             period = state.add_period(digest or _digest(state, again, fresh))
-            state.add_observations(_numbered(period, change_data.ANCHOR, again))
+            state.add_observations(_numbered(period, ANCHOR, again))
             state.add_observations(
-                Observation(period, change_data.NEW, str(i), 0, v) for i, v in enumerate(fresh)
+                Observation(period, NEW, str(i), 0, v) for i, v in enumerate(fresh)
             )
             made = _change(state)
             last = made.series[-1]
@@ -438,8 +440,8 @@ def _store_reference(
     state.add_observations([
         *(observed(period, "reference", a, k, v)
           for a, values in held.items() for k, v in enumerate(values)),
-        *(observed(period, change_data.OLD, str(i), 0, _value(v)) for i, v in enumerate(old)),
-        *(observed(period, change_data.LABEL, a, 0, float(v))
+        *(observed(period, OLD, str(i), 0, _value(v)) for i, v in enumerate(old)),
+        *(observed(period, LABEL, a, 0, float(v))
           for a, v in labels.items() if a in held),
     ])  # fmt: skip
     state.add_reference(
@@ -448,9 +450,91 @@ def _store_reference(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class StateData:
+    """A state's judgments since its last reference, scaled to 0-1."""
+
+    n: Floats
+    total: Floats
+    base: Floats
+    repeats: Floats
+    within: float
+    new_n: Floats
+    new_sum: Floats
+    new_squares: Floats | None
+    old: tuple[float, float]
+    n_old: int
+    members: Floats | None
+    labels: Floats
+
+
+def _state_data(state: MonitorState, terms: Terms) -> StateData:
+    """What a state holds since its last reference, scaled by the range of the terms."""
+    opened = max(
+        n for (n,) in state.rows("SELECT DISTINCT period FROM observation WHERE kind = 'reference'")
+    )
+    periods = [p for p in state.periods() if p > opened]
+    place = {p: i for i, p in enumerate(periods)}
+    raw: dict[str, list[float]] = {}
+    olds: list[float] = []
+    anchors = [row.item for row in state.reference()]
+    index = {a: i for i, a in enumerate(anchors)}
+    shape = (len(periods), len(anchors))
+    n, total = np.zeros(shape), np.zeros(shape)
+    labels = np.full(len(anchors), np.nan)
+    z = [np.zeros(len(periods)) for _ in range(3)]
+    binary = True
+    for row in state.observations():
+        if row.period < opened or row.value is None:
+            continue
+        value = (row.value - terms.low) / (terms.high - terms.low)
+        binary = binary and value in {0.0, 1.0}
+        if row.kind == "reference":
+            raw.setdefault(row.item, []).append(value)
+        elif row.kind == OLD:
+            olds.append(value)
+        elif row.kind == LABEL:
+            labels[index[row.item]] = value
+        elif row.kind == ANCHOR:
+            n[place[row.period], index[row.item]] += 1
+            total[place[row.period], index[row.item]] += value
+        elif row.kind == NEW:
+            for kept, part in zip(z, (1.0, value, value * value), strict=True):
+                kept[place[row.period]] += part
+    base = np.array([np.mean(raw[a]) for a in anchors])
+    repeats = np.array([float(len(raw[a])) for a in anchors])
+    spreads = [float(np.var(raw[a], ddof=1)) for a in anchors if len(raw[a]) > 1]
+    known = olds or base.tolist()
+    mean = float(np.mean(known))
+    spread = mean * (1 - mean) if binary else float(np.var(known, ddof=1))
+    names = [row.cluster for row in state.reference()]
+    members = None
+    if any(names) and len(set(names)) < len(names):
+        codes = np.unique(names, return_inverse=True)[1]
+        members = np.eye(int(codes.max()) + 1)[codes]
+    return StateData(
+        n=n, total=total, base=base, repeats=repeats,
+        within=float(np.mean(spreads)) if spreads else mean * (1 - mean) / 2,
+        new_n=z[0], new_sum=z[1], new_squares=None if binary else z[2],
+        old=(mean, spread / len(known)), n_old=len(known), members=members, labels=labels,
+    )  # fmt: skip
+
+
+def _look_at(data: StateData, until: int, own: Bools) -> ChangeLook:
+    """Both e-processes after the first `until` periods, from some anchors."""
+    squares = None if data.new_squares is None else data.new_squares[:until]
+    members = None
+    if data.members is not None:
+        members = data.members[own][:, data.members[own].any(axis=0)]
+    return sequential.change_look(
+        data.n[:until, own], data.total[:until, own], data.base[own], data.repeats[own],
+        data.new_n[:until], data.new_sum[:until], squares, data.old, members,
+    )  # fmt: skip
+
+
 def _change(state: MonitorState) -> Change:
     """Evaluate all periods since the reference, and each prefix of them."""
-    data = change_data.state_data(state, terms := _terms(state))
+    data = _state_data(state, terms := _terms(state))
     earlier = tuple(
         look.verdict.removeprefix("reopened: ")
         for look in state.looks() if look.verdict.startswith("reopened: ")
@@ -458,7 +542,7 @@ def _change(state: MonitorState) -> Change:
     alpha = terms.alpha / 2 ** len(earlier)
     threshold = math.log(2 / alpha)
     every = np.ones(data.base.size, dtype=bool)
-    looks = [change_data.look_at(data, t, every) for t in range(1, len(data.n) + 1)]
+    looks = [_look_at(data, t, every) for t in range(1, len(data.n) + 1)]
     delays, floor = _plan(data, threshold)
     used = int(data.n.sum())
     base = Change(
@@ -521,7 +605,7 @@ def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
     own = data.labels == label
     if own.sum() < sequential.LEAST:
         return Shift()
-    known = [change_data.look_at(data, t, own).judge for t in range(1, len(data.n) + 1)]
+    known = [_look_at(data, t, own).judge for t in range(1, len(data.n) + 1)]
     made = _shift(known, math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
     if label:
         return made

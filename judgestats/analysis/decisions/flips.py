@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import betaln
 
-from judgestats.arrays import Bools, Floats
+from judgestats.arrays import Floats
 from judgestats.errors import InputError
 
 _DRAWS = 1_000
@@ -208,9 +208,8 @@ def _noise(
     shared = rng.random((_DRAWS, k.size)) < np.where(np.isnan(posterior), 1.0, posterior)
     passes, repeats = k + l * shared, m + n * shared
     p = rng.beta(passes + a, repeats - passes + b)
-    flips: Bools = rng.random(p.shape) < 2 * p * (1 - p)
-    totals: Floats = flips.sum(axis=1).astype(float)
-    return totals
+    flips = rng.random(p.shape) < 2 * p * (1 - p)
+    return np.asarray(flips.sum(axis=1), dtype=float)
 
 
 def _cause(unchanged: float, same: bool, known: bool, judge_changed: bool) -> str:

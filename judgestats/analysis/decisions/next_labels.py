@@ -452,12 +452,10 @@ def _assumed(judge: Floats, is_scored: bool) -> dict[str, float]:
     return out
 
 
-def _stratum_names(classes: Floats, strata: Ints, names: Mapping[float, str]) -> list[str]:
+def _stratum_names(classes: Floats, strata: Ints, names: Mapping[float, str]) -> Iterator[str]:
     """Verdict or third of the score, and place, of each stratum, the least confident first."""
     seen: Counter[str] = Counter()
-    out = []
     for h in np.unique(strata):
         word = names.get(float(classes[strata == h][0]), "unparsed")
         seen[word] += 1
-        out.append(f"{word} {seen[word]}")
-    return out
+        yield f"{word} {seen[word]}"
