@@ -114,14 +114,9 @@ class Claim:
         found = self.evaluate(data, options) if self.evaluate else "no test is declared"
         if isinstance(found, str):
             return self.not_examined(found)
-        return replace(
-            self,
-            verdict=found.verdict,
-            because=found.because,
-            reproduced=found.reproduced,
-            results=tuple(replace(r, id=f"{self.id}.{r.id}") for r in found.results),
-            test_now=found.test_now or self.test_now,
-        )
+        results = tuple(replace(r, id=f"{self.id}.{r.id}") for r in found.results)
+        test_now = found.test_now or self.test_now
+        return replace(self, **(vars(found) | {"results": results, "test_now": test_now}))
 
     def not_examined(self, missing: str) -> Claim:
         """The claim where the folder holds no data."""
@@ -306,20 +301,14 @@ class Replication:
             margins=self.margins,
         )
 
-    def _missing(self) -> tuple[str, ...]:
-        """The limitation that some claims were not examined, and what they need."""
-        n = self.counts()["not examined"]
-        if not n:
-            return ()
-        text = (
-            f"{n} of {len(self.claims)} claims could not be examined, because these data lack what "
-            "they need (each claim names it). Give a folder that has it by the parameter data."
-        )
-        return (text,)
-
     def analysis(self) -> Analysis:
         """The replication in the form of every other analysis."""
-        results: Sequence[NamedResult] = [r for c in self.claims for r in c.results]
+        missing = self.counts()["not examined"]
+        needs = (
+            f"{missing} of {len(self.claims)} claims could not be examined, because these data "
+            "lack what they need (each claim names it). Give a folder that has it by the "
+            "parameter data."
+        )
         return Analysis(
             experiment=f"replicate {self.study}",
             question=self.question,
@@ -327,8 +316,8 @@ class Replication:
             finding=self.sentence(),
             conditions=self.conditions,
             headlines=tuple(map(_headline, self.claims)),
-            results=tuple(results),
-            limitations=(*self.limitations, *self._missing()),
+            results=tuple(r for c in self.claims for r in c.results),
+            limitations=(*self.limitations, needs) if missing else self.limitations,
             metrics={f"claims/{v.replace(' ', '_')}": float(n) for v, n in self.counts().items()},
         )
 

@@ -150,23 +150,18 @@ def read_llmasjudge(folder: Path) -> LLMasJudgeData:
 
 
 def _tables(folder: Path) -> LLMasJudgeData:
-    arms: dict[str, Cells] = {}
-    raw: dict[str, Cells] = {}
-    for name, columns in _TABLES.items():
-        frame = _csv(folder, name, columns)
-        if name == "temperature_variances" and len(frame):
-            arms[NONE] = _split_cells(frame)
-        elif name == "guideline_variances":
-            for guideline, own in frame.groupby("guideline", sort=False):
-                arms[_GUIDELINES.get(str(guideline), str(guideline))] = _split_cells(own)
-        elif len(frame):
-            raw[NONE] = {
-                (float(str(t)), str(j)): own.pivot_table(
-                    index="item", columns="replicate", values="score"
-                ).to_numpy(dtype=float)
-                for (t, j), own in frame.groupby(["temperature", "judge"], sort=False)
-            }
-    return LLMasJudgeData(arms=arms, raw=raw, source="the study's tables")
+    plain, guided, repeated = (_csv(folder, name, needed) for name, needed in _TABLES.items())
+    arms = {NONE: _split_cells(plain)} if len(plain) else {}
+    for guideline, own in guided.groupby("guideline", sort=False):
+        arms[_GUIDELINES.get(str(guideline), str(guideline))] = _split_cells(own)
+    raw = {
+        (float(str(t)), str(j)): own.pivot_table(
+            index="item", columns="replicate", values="score"
+        ).to_numpy(dtype=float)
+        for (t, j), own in repeated.groupby(["temperature", "judge"], sort=False)
+    }
+    source = "the study's tables"
+    return LLMasJudgeData(arms=arms, raw={NONE: raw} if raw else {}, source=source)
 
 
 def _csv(folder: Path, name: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -306,11 +301,8 @@ def _credit(values: Any, where: str, left_out: list[str]) -> Floats | None:
         return None
     credit = _numbers(values)
     present = np.empty(0) if credit is None else credit[~np.isnan(credit)]
-    if credit is None or credit.ndim != 1 or not present.size or not _are_shares(present):
+    are_shares = present.size and present.min() >= 0 and present.max() <= 1
+    if credit is None or credit.ndim != 1 or not are_shares:
         left_out.append(f"{where} holds something else than scores of 0 to 1")
         return None
     return credit
-
-
-def _are_shares(values: Floats) -> bool:
-    return bool(values.min() >= 0 and values.max() <= 1)

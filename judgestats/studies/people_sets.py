@@ -98,8 +98,7 @@ def _outcomes(winners: pd.Series, first: Flags) -> Objects:
     """The system's outcomes, by the place of each winner."""
     place = winners.map({"model_a": True, "model_b": False})
     won = place.eq(pd.Series(first)).map({True: "win", False: "loss"}).where(place.notna(), "tie")
-    outcomes: Objects = won.astype(object).where(winners.notna(), None).to_numpy()
-    return outcomes
+    return won.astype(object).where(winners.notna(), None).to_numpy(dtype=object)
 
 
 def _same(sets: Sequence[Pairs], _: claims.Options) -> claims.Finding:

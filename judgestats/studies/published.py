@@ -51,32 +51,23 @@ Groups = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]
 """Values of the items by level."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Run:
-    """Scores of a run, and the statistics of its cells."""
-
-    conditions: pd.DataFrame
-    array: ScoreArray
-    cells: Cells
-
-    def variances(self, stratum: Stratum) -> Groups:
-        """Within-item variances by level, those that are defined."""
-        places = map(self.cells.conditions.index, stratum.conditions)
-        columns = (self.cells.variance[:, place] for place in places)
-        own = (values[~np.isnan(values)] for values in columns)
-        return dict(zip(stratum.labels, own, strict=True))
+Test = Callable[[ScoreArray, Cells, Stratum], Iterator[NamedResult]]
+"""Tests of a run's scores, under one set of conditions that differ in one thing."""
 
 
-Test = Callable[[_Run, Stratum], Iterator[NamedResult]]
-"""Tests of one set of conditions that differ in one thing."""
+def _variances(cells: Cells, stratum: Stratum) -> Groups:
+    """Within-item variances by level, those that are defined."""
+    columns = (cells.variance[:, cells.conditions.index(c)] for c in stratum.conditions)
+    own = (values[~np.isnan(values)] for values in columns)
+    return dict(zip(stratum.labels, own, strict=True))
 
 
-def _trend(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
+def _trend(array: ScoreArray, cells: Cells, stratum: Stratum) -> Iterator[NamedResult]:
     """Spearman of within-item variance and temperature; Levene on centred scores."""
-    judge, variances = stratum.name, list(run.variances(stratum).values())
+    judge, variances = stratum.name, list(_variances(cells, stratum).values())
     at = [np.full(v.size, t) for v, t in zip(variances, stratum.at or (), strict=True)]
     trend = spearman_correlation(np.concatenate(at), np.concatenate(variances))
-    levene = spread_published(stratum.scores(run.array), conditions=stratum.labels)
+    levene = spread_published(stratum.scores(array), conditions=stratum.labels)
     yield _replicated(f"spearman.{judge}", f"Variance and temperature, {judge}", _marked(trend))
     yield _replicated(f"levene.{judge}", f"Levene on centred scores, {judge}", _marked(levene))
 
@@ -84,8 +75,8 @@ def _trend(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
 def _variances_of(what: str) -> Test:
     """Kruskal-Wallis and Mann-Whitney on within-item variances, unpaired."""
 
-    def test(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
-        groups = run.variances(stratum)
+    def test(_: ScoreArray, cells: Cells, stratum: Stratum) -> Iterator[NamedResult]:
+        groups = _variances(cells, stratum)
         if all(g.size > 1 for g in groups.values()):
             titles = f"Variances of the {what}", f"Variances of pairs of {what}"
             yield from _of_groups(groups, stratum.name, titles)
@@ -110,23 +101,20 @@ def _of_groups(
     yield _replicated(f"{begun}mann_whitney.{where}", title, pairs)
 
 
-def _blocked_pairs(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
+def _blocked_pairs(array: ScoreArray, cells: Cells, stratum: Stratum) -> Iterator[NamedResult]:
     """Wilcoxon tests of within-item variances, pairs of judges, items as blocks, Holm."""
-    places = [run.cells.conditions.index(c) for c in stratum.conditions]
+    columns = (cells.variance[:, cells.conditions.index(c)] for c in stratum.conditions)
     tests = {
-        (a, b): wilcoxon_signed_rank(
-            run.cells.variance[:, i], run.cells.variance[:, j], names=[a, b],
-            cluster=run.array.clusters,
-        )
-        for (a, i), (b, j) in combinations(zip(stratum.labels, places, strict=True), 2)
-    }  # fmt: skip
+        (a, b): wilcoxon_signed_rank(x, y, names=[a, b], cluster=array.clusters)
+        for (a, x), (b, y) in combinations(zip(stratum.labels, columns, strict=True), 2)
+    }
     adjusted = p_adjust([t.p_value for t in tests.values()], method="holm")
     rows = tuple(
         Comparison(
             a=a, b=b, estimate=t.effects[1].estimate, estimate_name="location_shift",
             statistic=t.statistic, p_value=t.p_value, p_adjusted=float(p), reason=t.reason,
             effect=t.effects[0].estimate, effect_name=t.effects[0].name,
-            n=len(run.cells.variance),
+            n=len(cells.variance),
         )
         for ((a, b), t), p in zip(tests.items(), adjusted, strict=True)
     )  # fmt: skip
@@ -139,9 +127,9 @@ def _blocked_pairs(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
     yield NamedResult(f"wilcoxon.{stratum.name}", title, "secondary", pairs)
 
 
-def _levene_of_variances(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
+def _levene_of_variances(_: ScoreArray, cells: Cells, stratum: Stratum) -> Iterator[NamedResult]:
     """Levene on vectors of variances, each way of reasoning against none."""
-    variances = dict(run.variances(stratum))
+    variances = dict(_variances(cells, stratum))
     base = variances.pop(WITHOUT, np.empty(0))
     for label, values in variances.items():
         if min(base.size, values.size) > 1:
@@ -153,14 +141,14 @@ def _levene_of_variances(run: _Run, stratum: Stratum) -> Iterator[NamedResult]:
             )
 
 
-def _ratios(run: _Run) -> Iterator[NamedResult]:
+def _ratios(conditions: pd.DataFrame, array: ScoreArray) -> Iterator[NamedResult]:
     """Kruskal-Wallis and Mann-Whitney on ratios of variances, item by item, between judges.
 
     A ratio with a variance of 0 in the denominator is undefined. It is left out and counted.
     """
     whose = "Item-wise ratios of variances"
-    for where, strata in judges_with_and_without(run.conditions).items():
-        treated, control = (cell_statistics(s.scores(run.array)).variance for s in strata)
+    for where, strata in judges_with_and_without(conditions).items():
+        treated, control = (cell_statistics(s.scores(array)).variance for s in strata)
         defined = (control > 0) & ~np.isnan(treated)
         groups = {
             name: treated[defined[:, j], j] / control[defined[:, j], j]
@@ -331,25 +319,8 @@ def _five(values: Iterable[float]) -> dict[str, object]:
     return dict(zip(_FIVE, values, strict=True))
 
 
-def grade_score_results(cells: pd.DataFrame, frame: pd.DataFrame) -> list[NamedResult]:
-    """Tables 1-3 of arXiv 2406.12043 on a run, next to the printed cells and what corrects them.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        One row per condition, as the analysis describes it.
-    frame : DataFrame
-        The parsed judgments.
-
-    Returns
-    -------
-    list of NamedResult
-        The scores side by side, and the difference of repeats of a complete run, if any.
-    """
-    return [*_side_by_side(cells), *_repeats(frame)]
-
-
 def _side_by_side(cells: pd.DataFrame) -> Iterator[NamedResult]:
+    """Tables 1-3 of arXiv 2406.12043 next to a run's Grade Scores and what corrects them."""
     printed = read_printed("arxiv_2406_12043_tables_1_3.csv").query("metric == 'grade_score'")
     rows: list[dict[str, object]] = []
     for cell in cells.to_dict("records"):
@@ -460,7 +431,7 @@ def with_published(
     if name == "omega":
         results += omega_results(frame, with_tables=bool(preset))
     if name == "grade_score":
-        results += grade_score_results(analysis.conditions, frame)
+        results += (*_side_by_side(analysis.conditions), *_repeats(frame))
     if name == "temperature" and preset == "distribution":
         centred = [*centred_distances(score_array(frame))]
         results += centred
@@ -475,12 +446,11 @@ def _tests_of(
 ) -> Iterator[NamedResult]:
     """The tests of the replicated study on the same judgments, as `_COMPUTED` declares them."""
     cells = cell_statistics(array.scores, conditions=array.conditions, cluster=array.clusters)
-    run = _Run(conditions, array, cells)
     for vary, test in _COMPUTED[experiment]:
         for stratum in strata_of(conditions, vary=vary):
-            yield from test(run, stratum)
+            yield from test(array, cells, stratum)
     if experiment == "reasoning":
-        yield from _ratios(run)
+        yield from _ratios(conditions, array)
 
 
 _COMPUTED: Mapping[str, Sequence[tuple[str, Test]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -114,50 +115,42 @@ def _points(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
-def _needs(*cells: Cell) -> Callable[[Callable[..., claims.Finding]], claims.Evaluator]:
+def _of(evaluate: Callable[..., claims.Finding], *cells: Cell) -> claims.Evaluator:
     """An evaluator of the scores of cells that the folder must hold."""
 
-    def wrap(evaluate: Callable[..., claims.Finding]) -> claims.Evaluator:
-        def checked(data: Cells, _: claims.Options) -> claims.Finding | str:
-            lacking = [f"no file of {j} at T = {t:g}" for j, t in cells if (j, t) not in data]
-            return lacking[0] if lacking else evaluate(*(data[cell] for cell in cells))
+    def checked(data: Cells, _: claims.Options) -> claims.Finding | str:
+        lacking = [f"no file of {j} at T = {t:g}" for j, t in cells if (j, t) not in data]
+        return lacking[0] if lacking else evaluate(*(data[cell] for cell in cells))
 
-        return checked
-
-    return wrap
+    return checked
 
 
-def _repeats(judge: str, t: float) -> claims.Evaluator:
+def _repeats(where: str, asked: JudgeScores) -> claims.Finding:
     """One against all repeats: as the study counts, and with ties shared."""
-
-    @_needs((judge, t))
-    def evaluate(asked: JudgeScores) -> claims.Finding:
-        most, where = asked.most, f"{judge}, T={t:g}"
-        one, all_ = (asked.strict_accuracy(k) for k in (1, most))
-        fair = claims.paired_shift({f"k = {k}": asked.credit(k) for k in (1, most)})
-        gain = all_.estimate - one.estimate
-        left = fair.rows[0].estimate / gain
-        kept = "stands in part" if left < 0.8 else "stands"
-        return claims.Finding(
-            reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} "
-            f"at k = {most}: +{_points(gain)} points",
-            verdict=kept if claims.low_high(fair.rows[0])[0] > 0 else "does not stand",
-            because="The correct answer ties for the highest score in "
-            f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
-            f"{format_percent(asked.tied(most))} at k = {most}. Ties counted as errors penalise "
-            "the coarse scale of the single score. With ties shared "
-            f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
-            f"{shifted(fair.rows[0])}: {100 * left:.0f}% of what was printed.",
-            results=[
-                *claims.then(f"{where}, one score, ties as errors", one, "one"),
-                *claims.then(f"{where}, all scores, ties as errors", all_, "all"),
-                *claims.now(
-                    f"{where}: mean of {most} minus one score, ties shared", fair, primary=True
-                ),
-            ],
-        )
-
-    return evaluate
+    most = asked.most
+    one, all_ = (asked.strict_accuracy(k) for k in (1, most))
+    fair = claims.paired_shift({f"k = {k}": asked.credit(k) for k in (1, most)})
+    gain = all_.estimate - one.estimate
+    left = fair.rows[0].estimate / gain
+    kept = "stands in part" if left < 0.8 else "stands"
+    return claims.Finding(
+        reproduced=f"{format_percent(one.estimate)} at k = 1, {format_percent(all_.estimate)} "
+        f"at k = {most}: +{_points(gain)} points",
+        verdict=kept if claims.low_high(fair.rows[0])[0] > 0 else "does not stand",
+        because="The correct answer ties for the highest score in "
+        f"{format_percent(asked.tied(1))} of the questions at k = 1 and in "
+        f"{format_percent(asked.tied(most))} at k = {most}. Ties counted as errors penalise "
+        "the coarse scale of the single score. With ties shared "
+        f"({format_percent(float(np.nanmean(asked.credit(1))))} at k = 1) the gain is "
+        f"{shifted(fair.rows[0])}: {100 * left:.0f}% of what was printed.",
+        results=[
+            *claims.then(f"{where}, one score, ties as errors", one, "one"),
+            *claims.then(f"{where}, all scores, ties as errors", all_, "all"),
+            *claims.now(
+                f"{where}: mean of {most} minus one score, ties shared", fair, primary=True
+            ),
+        ],
+    )
 
 
 def _smaller(data: Cells, _: claims.Options) -> claims.Finding | str:
@@ -184,7 +177,6 @@ def _smaller(data: Cells, _: claims.Options) -> claims.Finding | str:
     )
 
 
-@_needs((FULL, 1.0), (NANO, 1.0))
 def _nano(full: JudgeScores, nano: JudgeScores) -> claims.Finding:
     """Whether eight scores of the smallest model reach one of the largest."""
     counted = {"full": full.strict_accuracy(1), "nano": nano.strict_accuracy(nano.most)}
@@ -204,7 +196,6 @@ def _nano(full: JudgeScores, nano: JudgeScores) -> claims.Finding:
     )
 
 
-@_needs((FULL, 1.0))
 def _three(asked: JudgeScores) -> claims.Finding:
     """Share of the gain that three repeats have."""
     ks = (1, 3, asked.most)
@@ -257,7 +248,6 @@ def _stable_at(data: Cells, _: claims.Options) -> claims.Finding | str:
     )
 
 
-@_needs((FULL, 1.0))
 def _subset_gains(asked: JudgeScores) -> claims.Finding:
     """Gain of repeats by subset."""
     ks = (1, asked.most)
@@ -313,7 +303,7 @@ REWARDBENCH2 = claims.Study(
         Claim("full",
             "The mean of eight scores raises the full model's accuracy by 9.8 points.",
             published="71.7 to 81.5%", test_then=_WIN, test_now=_SHARED,
-            evaluate=_repeats(FULL, 1.0)),
+            evaluate=_of(partial(_repeats, f"{FULL}, T=1"), (FULL, 1.0))),
         Claim("smaller", "Smaller models gain more from repeats.",
             published="k = 1 to k = 8: nano 52.3 to 71.4% (+19.1 points), mini to 79.2%, full 71.7 "
                 "to 81.5% (+9.8)", test_then=_WIN,
@@ -321,13 +311,14 @@ REWARDBENCH2 = claims.Study(
             evaluate=_smaller),
         Claim("at_zero", "Even at T = 0 eight scores raise its accuracy by 4.6 points.",
             published="72.5 to 77.1%, intervals not overlapping", test_then=_WIN, test_now=_SHARED,
-            evaluate=_repeats(FULL, 0.0)),
+            evaluate=_of(partial(_repeats, f"{FULL}, T=0"), (FULL, 0.0))),
         Claim("nano", "Eight nano scores are nearly as accurate as one score of the full model.",
-            published="71.4% against 71.7%", test_then=_WIN, test_now=_SHARED, evaluate=_nano),
+            published="71.4% against 71.7%", test_then=_WIN, test_now=_SHARED,
+            evaluate=_of(_nano, (FULL, 1.0), (NANO, 1.0))),
         Claim("three", "Three scores capture about 70% of what eight gain.",
             published="k = 3 captures about 70% of the gain (full model)", test_then=_WIN,
             test_now="share of the gain with ties shared, and what k = 8 adds to k = 3, paired by "
-                "question", evaluate=_three),
+                "question", evaluate=_of(_three, (FULL, 1.0))),
         Claim("temperature", "The accuracy of a single score is stable across temperatures.",
             published="71-73% at T = 0 to 1, intervals overlapping",
             test_then=f"{_WIN}; overlap of intervals",
@@ -338,7 +329,7 @@ REWARDBENCH2 = claims.Study(
                 "Math 61.2 to 74.9, Precise IF 34.0 to 44.7, Safety 87.3 to 92.1",
             test_then=f"{_WIN}, by category",
             test_now=f"{_SHARED}, by category, Holm over categories",
-            evaluate=_subset_gains),
+            evaluate=_of(_subset_gains, (FULL, 1.0))),
     ),
     conditions=_score_rows,
     drawing=factor_curve(

@@ -15,7 +15,7 @@ from judgestats.analysis.families import Stratum, strata_of
 from judgestats.analysis.selections import choices_of, rotations_of
 from judgestats.arrays import Floats
 from judgestats.data import Contrast, score_array
-from judgestats.results.numbers import count_noun, with_bounds
+from judgestats.results.numbers import bounds_of, count_noun, with_bounds
 from judgestats.stats import mean_shift, ratio_of_ratios, variance_ratio
 from judgestats.stats.inference.result import Comparison
 from judgestats.studies.paper_tables import PaperTable
@@ -48,9 +48,13 @@ class Bounded(NamedTuple):
         return with_bounds(*self, bounded=abs(self.low) < 1 and abs(self.high) < 1)
 
 
+NOTHING = Bounded(math.nan, math.nan, math.nan)
+_LEVELS = (0.95, 0.95, 0.95, 0.9)
+"""Of the contrast in both wordings, and of their ratio or difference twice."""
+
+
 def _bounded(row: Comparison) -> Bounded:
-    at = row.interval
-    return Bounded(row.estimate, *((at.low, at.high) if at else (math.nan, math.nan)))
+    return Bounded(row.estimate, *bounds_of(row.interval))
 
 
 def rewording_results(
@@ -203,40 +207,33 @@ class _Compared:
             np.stack([self.array.condition(names[w]) for w in of], axis=1)
             for names in (base, level)
         )
-        singles = [
-            variance_ratio(
-                np.stack([control[:, k], treated[:, k]], axis=1), conditions=["base", "level"],
-                reference="base", cluster=clusters,
-            ).rows[0]
-            for k in range(2)
-        ]  # fmt: skip
+        single = partial(
+            variance_ratio, conditions=["base", "level"], reference="base", cluster=clusters
+        )
         both = partial(ratio_of_ratios, treated, control, groups=of, cluster=clusters)
-        rows = [*singles, both().rows[0], both(level=0.9).rows[0]]
         return [
-            *map(_bounded, rows[:2]),
-            *(_turned(_bounded(r), r.a == ORIGINAL) for r in rows[2:]),
-        ]
+            *(_bounded(single(np.stack([control[:, k], treated[:, k]], axis=1)).rows[0])
+              for k in range(2)),
+            *(_turned(_bounded(r), r.a == ORIGINAL)
+              for r in (both().rows[0], both(level=0.9).rows[0])),
+        ]  # fmt: skip
 
     def _differences(
         self, base: Mapping[str, str], level: Mapping[str, str], of: Sequence[str]
     ) -> list[Bounded]:
         own = {w: self.values[level[w]] - self.values[base[w]] for w in of}
         wide = pd.DataFrame(own).dropna()
-        zero = np.zeros(len(wide))
-        columns = [(wide[w].to_numpy(), zero) for w in of]
-        columns += [(wide[of[1]].to_numpy(), wide[of[0]].to_numpy())] * 2
-        clusters = self.clusters.reindex(wide.index).to_numpy(object)
         if len(wide) < 2:
-            return [Bounded(math.nan, math.nan, math.nan)] * 4
+            return [NOTHING] * 4
+        original, reworded = (wide[w].to_numpy() for w in of)
+        zero = np.zeros(len(wide))
+        pairs = (zero, original), (zero, reworded), (original, reworded), (original, reworded)
+        clusters = self.clusters.reindex(wide.index).to_numpy(object)
+        compared = partial(mean_shift, conditions=["a", "b"], reference="a", cluster=clusters)
         return [
-            _bounded(
-                mean_shift(
-                    np.column_stack([low, high]), conditions=["a", "b"], reference="a",
-                    cluster=clusters, level=confidence,
-                ).rows[0]
-            )
-            for (high, low), confidence in zip(columns, (0.95, 0.95, 0.95, 0.9), strict=True)
-        ]  # fmt: skip
+            _bounded(compared(np.column_stack(pair), level=confidence).rows[0])
+            for pair, confidence in zip(pairs, _LEVELS, strict=True)
+        ]
 
     def _between(
         self, conditions: Mapping[str, str], of: Sequence[str], categories: Sequence[str]
@@ -247,13 +244,13 @@ class _Compared:
         values = [self.values[conditions[w]] for w in of]
         values.append(values[1] - values[0])
         bounds = []
-        for own, level in zip((*values, values[2]), (0.95, 0.95, 0.95, 0.9), strict=True):
+        for own, level in zip((*values, values[2]), _LEVELS, strict=True):
             one, two = (
                 own[self.categories.reindex(own.index).eq(c)].dropna().to_numpy().round(9)
                 for c in categories
             )
             if min(len(one), len(two)) < 2 or not np.ptp(one) + np.ptp(two):
-                bounds.append(Bounded(math.nan, math.nan, math.nan))
+                bounds.append(NOTHING)
                 continue
             test = ttest_ind(two, one, equal_var=False).confidence_interval(level)
             bounds.append(Bounded(float(two.mean() - one.mean()), test.low, test.high))

@@ -213,6 +213,9 @@ class _Source:
         raise InputError(f"{self.where}: {name} is computed by {by}, which is not read.")
 
 
+_parsed = lru_cache(maxsize=32)(_Source)
+
+
 def _template(node: ast.expr) -> str:
     """An f-string with its names in braces; empty for another expression."""
     parts = node.values if isinstance(node, ast.JoinedStr) else []
@@ -336,7 +339,7 @@ class StudyTexts:
 
     def source(self, name: str) -> _Source:
         """A Python file or notebook."""
-        return _parsed_source(name, self.raw(name))
+        return _parsed(name, self.raw(name))
 
     def raw(self, name: str) -> bytes:
         """The bytes of a file of the study."""
@@ -371,11 +374,6 @@ class StudyTexts:
                 f"{known[:2]}…): its own text is sent"
             )
         return {"source": place, "sha256": text.sha256}
-
-
-@lru_cache(maxsize=32)
-def _parsed_source(name: str, raw: bytes) -> _Source:
-    return _Source(name, raw)
 
 
 def read_study(study: str, files: str | Path) -> StudyTexts:

@@ -228,6 +228,8 @@ def test_damaged_alignment_scores_are_left_out_and_named(tmp_path):
         "with_reasoning_temps": {"temp_0.0": ["good"]},
         "additional_methods": {
             "always_tie": [0.5] * 50, "random": [7.0] * 50, "gpt4o_mini_basic": credit,
+            "gpt4o_mini_reference": [], "gpt4o_mini_reasoning": [[1.0]],
+            "gpt4o_mini_reasoning_after": 1.0, "gpt4o_mini_10trials": [None],
         },
     }  # fmt: skip
     (tmp_path / "exp4a").mkdir()
@@ -236,7 +238,8 @@ def test_damaged_alignment_scores_are_left_out_and_named(tmp_path):
     )
     found = load_study("llmasjudge").examine(tmp_path, QUICK)
     told = " ".join(found.limitations)
-    assert "random holds something else than scores of 0 to 1" in told
+    for name in ("random", "reference", "reasoning", "reasoning_after", "10trials"):
+        assert f"{name} holds something else than scores of 0 to 1" in told
     assert "warm is no temperature" in told
     [claim] = [c for c in found.claims if c.id == "alignment_methods"]
     assert "Of another length, not comparable by pair: pairwise, reasoning (40)" in claim.because

@@ -44,7 +44,7 @@ def spread(seed: int, *, effect: dict[str, float]) -> pd.DataFrame:
     return table.result.tidy()
 
 
-def shares(seed: int, *, effect: dict[str, float]) -> pd.DataFrame:
+def shares(seed: int, *, effect: dict[str, float], items: int = 80) -> pd.DataFrame:
     """The table for verdicts of 100 repeats; `effect`: how much more the second judge accepts."""
     rng = np.random.default_rng(seed)
     frames, cells = [], []
@@ -59,6 +59,7 @@ def shares(seed: int, *, effect: dict[str, float]) -> pd.DataFrame:
             )
     claimed = (Contrast(vary="judge", margin=0.05),)
     frame = pd.concat(frames, ignore_index=True)
+    frame = frame[frame["item_id"].isin(ITEMS[:items])]
     [table] = rewording_results("head_to_tail", claimed, pd.DataFrame(cells), frame, {})
     return table.result.tidy()
 
@@ -83,6 +84,11 @@ def test_a_judge_that_ignores_wording_is_equivalent_in_38_of_40_seeds(table) -> 
 def test_a_judge_that_reads_the_wording_is_not(table, effect, verdict) -> None:
     rows = table(0, effect=dict(zip(("original", "paraphrase"), effect, strict=True)))
     assert rows["verdict"].to_list() == [verdict]
+
+
+def test_of_one_item_nothing_can_be_estimated() -> None:
+    row = shares(0, effect={"original": 0.2, "paraphrase": 0.2}, items=1).iloc[0]
+    assert set(row[["original", "reworded", "verdict"]]) == {"not estimable"}
 
 
 def test_every_other_wording_is_a_row_against_the_original() -> None:
