@@ -563,9 +563,8 @@ def _change(state: MonitorState) -> Change:
     )  # fmt: skip
     if not looks:
         return base
-    span = terms.high - terms.low
-    judge = _shift([one.judge for one in looks], threshold, terms.tolerance, span)
-    system = _shift([one.system for one in looks], threshold, terms.tolerance, span)
+    judge = _shift([one.judge for one in looks], threshold, terms)
+    system = _shift([one.system for one in looks], threshold, terms)
     said: Who = "system" if system.raised else "not_yet"
     if judge.raised:
         said = "both" if system.raised else "judge"
@@ -577,14 +576,12 @@ def _change(state: MonitorState) -> Change:
     )  # fmt: skip
 
 
-def _shift(
-    looks: Sequence[ChangeProcess], threshold: float, tolerance: float, span: float
-) -> Shift:
-    last = looks[-1]
+def _shift(looks: Sequence[ChangeProcess], threshold: float, terms: Terms) -> Shift:
+    last, span = looks[-1], terms.high - terms.low
     shift = float(last.shift[0])
     alarms = [
         i for i, one in enumerate(looks, start=1)
-        if one.log_e >= threshold and abs(one.shift[0]) >= tolerance
+        if one.log_e >= threshold and abs(one.shift[0]) >= terms.tolerance
     ]  # fmt: skip
     until = alarms[-1] if alarms else len(looks)
     shown = looks[until - 1]
@@ -606,7 +603,7 @@ def _rate(data: StateData, label: float, alpha: float, terms: Terms) -> Shift:
     if own.sum() < sequential.LEAST:
         return Shift()
     known = [_look_at(data, t, own).judge for t in range(1, len(data.n) + 1)]
-    made = _shift(known, math.log(4 / alpha), terms.tolerance, terms.high - terms.low)
+    made = _shift(known, math.log(4 / alpha), terms)
     if label:
         return made
     change = made.change

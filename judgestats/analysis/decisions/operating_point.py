@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from judgestats.analysis.decisions import record
-from judgestats.analysis.decisions.record import Decision, Labelled
+from judgestats.analysis.decisions.record import Decision
 from judgestats.arrays import Bools, Floats, Ints
 from judgestats.errors import InputError
 from judgestats.results.numbers import estimate_parts
@@ -293,7 +293,8 @@ def operating_point(
     s, y, codes = sign * x[kept], judged.human[kept] == 1, judged.codes[kept]
     delta = calibration.joint_share(1 - level, 2, independent=not judged.clustered)
     n1, n0 = int(y.sum()), int((~y).sum())
-    counts = calibration.error_counts(s, y, codes if judged.clustered else None, delta=delta)
+    clusters = codes if judged.clustered else None
+    counts = calibration.error_counts(s, y, clusters, delta=delta)
     groups = judged.cluster_count(kept, where=where)
     base = OperatingPoint(
         subject=subject, requirement={"tpr": tpr, "tnr": tnr}, level=level, n_labels=n1 + n0,
@@ -304,11 +305,11 @@ def operating_point(
         method="nonparametric tolerance limits (Clopper-Pearson on counts over design effects)",
         roc=_roc(counts, sign, full=full_roc),
     )  # fmt: skip
-    base = _with_auc(base, s, y, judged, kept, level)
+    base = _with_auc(base, s, y, clusters)
     if cutoff is not None:
         return _stated(base, s, y, codes, sign * cutoff, sign)
     _check_size(where, n1, n0, tpr, tnr, delta, items=int(x.size))
-    found = _searched(base, counts, s, y, sign, (tpr, tnr), seed)
+    found = _searched(base, counts, s, y, sign, seed)
     if cost is None or not (n1 and n0):
         return found
     prices = weights = _prices(where, cost)
@@ -335,15 +336,11 @@ def _check_size(
         raise InputError(f"{where}: no item has both a score and a label. Add --labels FILE.")
 
 
-def _with_auc(
-    base: OperatingPoint, s: Floats, y: Bools, judged: Labelled, kept: Bools, level: float
-) -> OperatingPoint:
+def _with_auc(base: OperatingPoint, s: Floats, y: Bools, codes: Ints | None) -> OperatingPoint:
     """With the AUC, or a refusal where the score runs against the labels."""
     if not y.any() or y.all():
         return base
-    made = bounded(calibration.separation(
-        s, y.astype(float), cluster=judged.codes[kept] if judged.clustered else None, level=level
-    ))  # fmt: skip
+    made = bounded(calibration.separation(s, y.astype(float), cluster=codes, level=base.level))
     if made.high <= 0.5:
         other = "Is a low score good? Then add --lower-is-better."
         if base.lower_is_better:
@@ -385,15 +382,9 @@ def _stated(
 
 
 def _searched(
-    base: OperatingPoint,
-    counts: ErrorCounts,
-    s: Floats,
-    y: Bools,
-    sign: float,
-    needed: tuple[float, float],
-    seed: int,
+    base: OperatingPoint, counts: ErrorCounts, s: Floats, y: Bools, sign: float, seed: int
 ) -> OperatingPoint:
-    low, high = counts.window(*needed)
+    low, high = counts.window(**base.requirement)
     if not (counts.n_pass and counts.n_fail):
         missing = "fails" if counts.n_pass else "passes"
         only = f"there are no labelled {missing}, so one rate is not measured."
@@ -404,7 +395,7 @@ def _searched(
     best = counts.youden
     if low > high:
         rates = _rates(counts, best)
-        more = calibration.labels_for_window(s, y, counts, tpr=needed[0], tnr=needed[1], seed=seed)
+        more = calibration.labels_for_window(s, y, counts, **base.requirement, seed=seed)
         step = NextStep(key="cutoff_exists", unit="labels", have=base.n_labels, if_true=None)
         if more is not None:
             more = max(more - base.n_labels, 20)

@@ -273,7 +273,7 @@ def effective_votes(
         what = same if errors.any() else none
         return replace(base, reason=f"{what}: n_eff is not defined")
     spread = float(max(x.var(axis=0).mean() for x in (f, errors))) if scores else None
-    return _with_votes(base, errors, codes if judged.clustered else None, judges, prices, spread)
+    return _with_votes(base, errors, codes if judged.clustered else None, prices, spread)
 
 
 def _assumed(base: Panel, reason: str) -> Panel:
@@ -310,12 +310,11 @@ def _with_votes(
     base: Panel,
     errors: Floats,
     codes: Ints | None,
-    judges: Sequence[str],
     prices: Mapping[str, float] | None,
     spread: float | None,
 ) -> Panel:
     """Effective votes, and of verdicts accuracies; `spread` is the variance of scores."""
-    k = len(judges)
+    k = len(base.judges)
     estimate = panels.effective_judges(errors)
     step = 1.0 if spread is None else 2 * spread
     low, high = panels.effective_judges_limits(errors, codes, base.level, step)
@@ -332,7 +331,7 @@ def _with_votes(
         base, certified=True, caveats=caveats,
         n_eff=Votes(estimate=estimate, low=low, high=high, method=base.method),
         mean_correlation=(k / estimate - 1) / (k - 1),
-        copies=panels.near_copies(errors, list(judges)),
+        copies=panels.near_copies(errors, base.judges),
     )  # fmt: skip
     if spread is not None:
         return found
@@ -346,7 +345,7 @@ def _with_votes(
     return replace(
         found, accuracy_by_size=tuple(sizes),
         accuracy_if_independent=panels.independent_accuracy(errors.mean(axis=0)),
-        droppable=_droppable(errors, places, judges, base, prices or {}),
+        droppable=_droppable(errors, places, base, prices or {}),
     )  # fmt: skip
 
 
@@ -364,17 +363,17 @@ def _size(errors: Floats, n: int, places: Ints, level: float) -> Size:
 
 
 def _droppable(
-    errors: Floats, places: Ints, judges: Sequence[str], base: Panel, prices: Mapping[str, float]
+    errors: Floats, places: Ints, base: Panel, prices: Mapping[str, float]
 ) -> tuple[Droppable, ...]:
     """Accuracy lost without each judge, with one-sided limits that hold together."""
-    k = len(judges)
+    k = len(base.judges)
     if k < 3:
         return ()
     whole = panels.subset_credit(errors, k)
     groups = np.unique(places).size
     quantile = float(special.stdtrit(max(groups - 1, 1), 1 - (1 - base.level) / k))
     out = []
-    for j, judge in enumerate(judges):
+    for j, judge in enumerate(base.judges):
         rest = panels.subset_credit(np.delete(errors, j, axis=1), k - 1)
         loss, error = _mean_error(whole - rest, places)
         # Where hardly any majority changes, as much as four items with a loss or gain of .5 add.

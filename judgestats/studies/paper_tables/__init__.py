@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from importlib import resources
 
 import pandas as pd
@@ -69,6 +70,13 @@ def read_printed(name: str) -> pd.DataFrame:
         return read_csv(path)
 
 
+def _wide(rows: pd.DataFrame, index: Sequence[str], columns: str) -> pd.DataFrame:
+    """The values, one column for each of some column's."""
+    wide = rows.pivot(index=index, columns=columns, values="value").reset_index()
+    wide.columns.name = None
+    return wide
+
+
 def omega_tables() -> pd.DataFrame:
     """Tables 1, 2, 4, 5 and 6 of arXiv 2412.12509, as printed.
 
@@ -94,10 +102,8 @@ def head_to_tail_table() -> PaperTable:
     (4, '.9901')
     """
     printed = omega_tables()
-    printed = printed[printed["table"].isin([5, 6])]
-    own = printed.pivot(index=["benchmark", "judge"], columns="statistic", values="value")
-    own = own.reindex(columns=["A_LM", "A_LM_se", "omega"]).reset_index()
-    own.columns.name = None
+    own = _wide(printed[printed["table"].isin([5, 6])], ["benchmark", "judge"], "statistic")
+    own = own[["benchmark", "judge", "A_LM", "A_LM_se", "omega"]]
     for column in ("A_LM", "A_LM_se", "omega"):  # with the digits that the paper prints
         own[column] = [None if math.isnan(v) else f"{v:g}".removeprefix("0") for v in own[column]]
     own = own.rename(columns={"A_LM": "accuracy as judged (A_LM)", "A_LM_se": "its standard error"})
@@ -123,10 +129,7 @@ def grade_score_cells(printed: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
     """
-    wide = printed.pivot(
-        index=["judge", "prompt", "random_option"], columns="metric", values="value"
-    ).reset_index()
-    wide.columns.name = None
+    wide = _wide(printed, ["judge", "prompt", "random_option"], "metric")
     grade, llm, choice = (wide[c] for c in ("grade_score", "llm_score", "choice_score"))
     wide["harmonic_of_means"] = 2 * llm * choice / (llm + choice)
     wide["impossible"] = [
@@ -198,12 +201,11 @@ def crowd_table(number: int) -> PaperTable:
     """
     rows = read_printed("arxiv_2502_12501_tables_1_4.csv")
     rows = rows[rows["table"] == number]
-    wide = rows.assign(samples=rows["samples"].fillna(0).astype(int)).pivot(
-        index=["judge_or_base", "method", "samples"], columns="set", values="value"
-    )
-    sets = [c for c in wide.columns if c != "average"]
-    wide = wide[[*sets, "average"]].reset_index()
-    wide.columns.name = None
+    rows = rows.assign(samples=rows["samples"].fillna(0).astype(int))
+    about = ["judge_or_base", "method", "samples"]
+    wide = _wide(rows, about, "set")
+    sets = [c for c in wide if c not in {*about, "average"}]
+    wide = wide[[*about, *sets, "average"]]
     if not wide["samples"].any():
         wide = wide.drop(columns="samples")
     wide["mean_of_row"] = wide[sets].mean(axis=1).round(2)
@@ -237,12 +239,7 @@ def rejection_table() -> PaperTable:
     12
     """
     rows = read_printed("arxiv_2502_12501_tables_1_4.csv")
-    wide = (
-        rows[rows["table"].eq(3)]
-        .pivot(index=["judge_or_base", "set"], columns="method", values="value")
-        .reset_index()
-    )
-    wide.columns.name = None
+    wide = _wide(rows[rows["table"].eq(3)], ["judge_or_base", "set"], "method")
     names = [f"{how} Sampling" for how in ("Random", "Vanilla Rejection", "Crowd Rejection")]
     wide = wide[["judge_or_base", "set", *names]]
     chance, vanilla, crowd = (wide[name] for name in names)
