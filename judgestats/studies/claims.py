@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,9 @@ from judgestats.results import About, Drawing, Headline, apa_number, apa_p, boun
 from judgestats.results import Claim as ClaimKind
 from judgestats.results.change_screen import claim_outcome
 from judgestats.results.records import Role
+from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.dispersion.condition_summary import mean_shift
+from judgestats.stats.inference.keywords import SumInference
 from judgestats.stats.inference.multiplicity import Family
 from judgestats.stats.inference.result import Comparison, Comparisons, Estimate, Result
 
@@ -415,6 +417,33 @@ def five_numbers(counts: ArrayLike) -> list[float]:
     [0.0, 0.0, 1.0, 1.0, 2.0]
     """
     return [float(v) for v in np.quantile(np.asarray(counts, dtype=float), np.linspace(0, 1, 5))]
+
+
+def judges_agreement(
+    tables: Sequence[pd.DataFrame], **inference: Unpack[SumInference]
+) -> tuple[Estimate, dict[str, list[float]]]:
+    """Agreement of judges on the questions and replications that all have, and five numbers of it.
+
+    Parameters
+    ----------
+    tables : sequence of DataFrame
+        Verdicts of a judge each, questions x replications.
+
+    Returns
+    -------
+    agreement : Estimate
+    five : dict of str to list
+        Over replications and over questions, by their number.
+    """
+    shared = sorted(set.intersection(*(set(table.index) for table in tables)))
+    width = min(table.shape[1] for table in tables)
+    common = np.stack([table.loc[shared].to_numpy(object)[:, :width] for table in tables])
+    result = agreement_across_judges(common, **inference)
+    over = {
+        f"{width} replications": result.details["five_numbers"],
+        f"{len(shared)} questions": result.details["five_numbers_items"],
+    }
+    return result, {what: list(five.values()) for what, five in over.items()}
 
 
 def format_percent(value: float) -> str:

@@ -21,7 +21,6 @@ from judgestats.data.parse import ScoreArray, score_array
 from judgestats.results.numbers import apa_number
 from judgestats.sinks import csv_text
 from judgestats.stats.agreement.grade_score import grade_score_items
-from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.comparison.groups import kruskal_test, pairwise_mann_whitney
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
 from judgestats.stats.comparison.rank_correlation import spearman_correlation
@@ -30,7 +29,7 @@ from judgestats.stats.dispersion.published import levene_of_variances, spread_pu
 from judgestats.stats.inference.multiplicity import p_adjust
 from judgestats.stats.inference.result import Comparison, Comparisons, Note, Result, TestResult
 from judgestats.stats.reliability.published_omega import published_omega_2412_12509
-from judgestats.studies.claims import five_numbers
+from judgestats.studies.claims import five_numbers, judges_agreement
 from judgestats.studies.paper_tables import (
     PaperTable,
     crowd_table,
@@ -264,21 +263,11 @@ def _agreement(frame: pd.DataFrame) -> Iterator[NamedResult]:
     rows: list[dict[str, object]] = []
     for (benchmark, temperature, *wording), own in by_levels(frame, "category", "temperature"):
         wide = [_wide(of_judge) for _, of_judge in own.groupby("judge", sort=False)]
-        items = sorted(set.intersection(*(set(w.index) for w in wide)))
-        width = min(w.shape[1] for w in wide)
-        if len(wide) < 2 or not items:
+        if len(wide) < 2 or not set.intersection(*(set(w.index) for w in wide)):
             continue
-        details = agreement_across_judges(
-            np.stack([w.loc[items].to_numpy(object)[:, :width] for w in wide])
-        ).details
         about = {"benchmark": " at ".join([benchmark, *wording]), "temperature": temperature}
-        rows += [
-            {**about, "over": over} | _five(details[key].values())
-            for over, key in (
-                (f"{width} replications", "five_numbers"),
-                (f"{len(items)} questions", "five_numbers_items"),
-            )
-        ]
+        _, over = judges_agreement(wide)
+        rows += [{**about, "over": what} | _five(values) for what, values in over.items()]
     if rows:
         about = {"benchmark": "BBH", "temperature": 0.25, "over": "as printed"}
         rows.append(about | _five(omega_tables().query("table == 1")["value"]))

@@ -18,7 +18,6 @@ from judgestats.analysis.records import NamedResult
 from judgestats.arrays import Floats, Objects
 from judgestats.results.numbers import apa_number
 from judgestats.stats.agreement.kappa import gwet_ac1
-from judgestats.stats.agreement.position import agreement_across_judges
 from judgestats.stats.agreement.raw_agreement import flip_rate, vote_share_reliability
 from judgestats.stats.comparison.matched import friedman_test
 from judgestats.stats.comparison.paired import wilcoxon_signed_rank
@@ -472,20 +471,9 @@ def _table_1(data: Verdicts, options: claims.Options) -> claims.Finding | str:
             "and the table is over all three"
         )
     tables = [_table(by[judge]) for judge in _JUDGES]
-    shared = sorted(set.intersection(*(set(t.index) for t in tables)))
-    width = min(t.shape[1] for t in tables)
-    result = agreement_across_judges(
-        np.stack([t.loc[shared].to_numpy(object)[:, :width] for t in tables]),
-        n_permutations=options.n_resamples,
-        seed=options.seed,
+    result, over = claims.judges_agreement(
+        tables, n_permutations=options.n_resamples, seed=options.seed
     )
-    over = {
-        f"{what}": [float(result.details[key][n]) for n in FIVE]
-        for what, key in (
-            (f"{width} replications", "five_numbers"),
-            (f"{len(shared)} questions", "five_numbers_items"),
-        )
-    }
     rows = printed_rows(1).set_index("statistic")["value"]
     printed = [float(rows[f"irr_{name}"]) for name in FIVE]
     ways = [w for w, five in over.items() if np.allclose(five, printed, rtol=0, atol=_HALF_DIGIT)]
