@@ -98,7 +98,8 @@ def _outcomes(winners: pd.Series, first: Flags) -> Objects:
     """The system's outcomes, by the place of each winner."""
     place = winners.map({"model_a": True, "model_b": False})
     won = place.eq(pd.Series(first)).map({True: "win", False: "loss"}).where(place.notna(), "tie")
-    return won.astype(object).where(winners.notna(), None).to_numpy(dtype=object)
+    outcomes: Objects = won.astype(object).where(winners.notna(), None).to_numpy()
+    return outcomes
 
 
 def _same(sets: Sequence[Pairs], _: claims.Options) -> claims.Finding:

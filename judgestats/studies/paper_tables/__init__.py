@@ -204,7 +204,7 @@ def crowd_table(number: int) -> PaperTable:
     rows = rows.assign(samples=rows["samples"].fillna(0).astype(int))
     about = ["judge_or_base", "method", "samples"]
     wide = _wide(rows, about, "set")
-    sets = [c for c in wide if c not in {*about, "average"}]
+    sets = [c for c in wide.columns if c not in {*about, "average"}]
     wide = wide[[*about, *sets, "average"]]
     if not wide["samples"].any():
         wide = wide.drop(columns="samples")
