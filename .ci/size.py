@@ -43,8 +43,8 @@ def rows(root: Path, *, tests: bool = False) -> Iterator[tuple[str, str, str, st
     lists = sum(bool(LISTS.search(s.path.read_text(encoding="utf-8"))) for s in code)
     counter = "python .ci/shape.py judgestats"
     lines = sum(s.code for s in code)
-    yield "code lines", counter, "100,045", f"{lines:,}", "60,000"
-    yield "files", counter, "809", f"{len(code):,}", "350"
+    yield "code lines", counter, "100,045", f"{lines:,}", "66,000 (aim 60,000)"
+    yield "files", counter, "809", f"{len(code):,}", "380 (aim 350)"
     yield "largest file, lines", f"{counter} --sizes", "386", f"{largest.code:,}", "600"
     yield "files below 80 lines", f"{counter} --sizes", "296", f"{small:,}", "40"
     yield "import lines", f"{counter} --imports", "10.4%", f"{shape.import_share(code):.1%}", "7%"
