@@ -28,7 +28,10 @@ def codes_of(column: pd.Series) -> tuple[Ints, pd.Index]:
     ([0, 1, 0], ['b', nan])
     """
     if column.dtype != "str":
-        return pd.factorize(column, use_na_sentinel=False)
+        try:
+            return pd.factorize(column, use_na_sentinel=False)
+        except TypeError:  # lists and objects, in a field that holds texts elsewhere
+            column = column.astype("str")
     held = column.array.__arrow_array__()  # never changed in place
     kept = _KEPT.get(id(held))
     if kept is None or kept[0]() is not held:
