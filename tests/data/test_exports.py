@@ -56,6 +56,35 @@ def statistics(frame, expected):
             yield 1 - value if frame.attrs.get("tested") == "b" else value, one["value"]
 
 
+@pytest.mark.parametrize("value", [[1, 2], []])
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("langsmith_feedback.jsonl", ("run_id",)),
+        ("langsmith_feedback.jsonl", ("feedback_source", "type")),
+        ("argilla_records.json", ("id",)),
+        ("argilla_records.json", ("quality.responses", 0)),
+        ("arena_hard.jsonl", ("games", 0)),
+    ],
+)
+def test_a_list_where_an_export_holds_one_value_is_read_or_refused(name, path, value, tmp_path):
+    text = (FOLDER / name).read_text()
+    lines = name.endswith(".jsonl")
+    records = [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+    inner = records[0]
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    file = tmp_path / name
+    file.write_text("\n".join(map(json.dumps, records)) if lines else json.dumps(records))
+    rows, refusal = 0, ""
+    try:
+        rows = len(read_judgments(file))
+    except InputError as error:
+        refusal = str(error)
+    assert rows or str(file) in refusal
+
+
 @pytest.mark.parametrize("name", ["langfuse_scores.csv", "trulens_records.csv"])
 def test_a_frame_is_read_as_its_file_in_any_order_of_rows_and_columns(name):
     with (FOLDER / name).open(newline="") as stream:

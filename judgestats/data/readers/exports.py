@@ -672,7 +672,8 @@ def _orders(table: pd.DataFrame, layout: Layout) -> dict[str, pd.Series]:
     """The order in which the two responses were shown, where the export names it."""
     if layout.orders:
         known = dict(enumerate(layout.orders))
-        return {"order": table[f"{layout.each}[]"].map(lambda p: known.get(p, ""))}
+        place = table[f"{layout.each}[]"]
+        return {"order": place.map(lambda p: "" if isinstance(p, list) else known.get(p, ""))}
     shown, called = layout.first
     if not shown or shown not in table or called not in table:
         return {}

@@ -332,7 +332,12 @@ def _range_note(where: Path | str, cells: pd.Series, unused: Sequence[str]) -> l
 
 def _decoder(code: Mapping[str, str]) -> Callable[[Any], str]:
     """What a cell becomes: by its word, or as it stands."""
-    return lambda v: code.get(normalize_value(v), "" if pd.isna(v) else str(v).strip())
+
+    def text(value: Any) -> str:
+        missing = pd.api.types.is_scalar(value) and pd.isna(value)
+        return code.get(normalize_value(value), "" if missing else str(value).strip())
+
+    return text
 
 
 def _codes(

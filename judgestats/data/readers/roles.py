@@ -738,7 +738,7 @@ def rows_of_raters(source: Path | str, table: pd.DataFrame, stated: str, option:
     values = [normalize_value(v) for v in given.split(",")]
     lost = [v for v in values if not cells.eq(v).any()]
     if lost:
-        there = ", ".join(map(str, pd.unique(table[column].dropna())[:8]))
+        there = ", ".join(pd.unique(table[column].dropna().astype("str"))[:8])
         raise InputError(
             f"{source}: --{option} {stated}: the column {column!r} never holds {lost[0]!r}. It "
             f"holds: {there}."

@@ -487,7 +487,7 @@ def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
     """The options, and where rows have their own ids with the column that names items."""
     table, names, options = rows.table, rows.names, rows.options
     item = names["item_id"]
-    own = not options.item and table[item].nunique() == len(table)
+    own = not options.item and n_levels(table[item]) == len(table)
     if not own:
         yield options
     for column, criterion in _keys(judged, names, len(table)):
