@@ -107,8 +107,9 @@ def _mixed_scales(rows: pd.DataFrame) -> str:
     if scores.max() > 10:
         for part, where in ((scores, "first"), (scores[::-1], "last")):
             n = int(np.argmax(part > 10))
-            block, rest = part[:n], part[n:]
-            if n < _ENOUGH or len(rest) < _ENOUGH or _sorted(part):
+            block, rest, steps = part[:n], part[n:], np.diff(part)
+            is_sorted = (steps >= 0).all() or (steps <= 0).all()
+            if n < _ENOUGH or len(rest) < _ENOUGH or is_sorted:
                 continue
             # A judge who uses all of 0-100 begins with twenty scores of 10 or less by a chance in
             # which nobody believes; a file put together of two begins so.
@@ -122,11 +123,6 @@ def _mixed_scales(rows: pd.DataFrame) -> str:
             f"{len(shares):,} are shares (such as {shares[0]:g}), others go up to {scores.max():g}"
         )
     return _split_levels(scores)
-
-
-def _sorted(scores: NDArray[np.float64]) -> bool:
-    steps = np.diff(scores)
-    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _has_mixed_fractions(scores: NDArray[np.float64]) -> bool:
@@ -160,7 +156,6 @@ def _split_levels(scores: NDArray[np.float64]) -> str:
 _FIRST = frozenset({"ab", "original", "orig", "0", "false", "1", "first", "forward"})
 MISTAKES_ENOUGH = 20
 """Rows that all are wrong in one way by no accident."""
-_COPIES_ENOUGH = 30
 REPEATED_SHARE = 0.2
 """Share of the items of a condition; fewer that occur in several rows are duplicates."""
 
@@ -263,9 +258,8 @@ def _duplicate_export(source: Path | str, table: pd.DataFrame, names: Mapping[st
     n = len(table)
     if n < MISTAKES_ENOUGH or n % 2 or "replicate" in names:
         return
-    if (np.bincount(group_codes(table, [names["item_id"]])) % 2).any():
-        return
-    if (np.bincount(group_codes(table, [*map(str, table)])) == 2).all():
+    single = (np.bincount(group_codes(table, [names["item_id"]])) % 2).any()
+    if not single and (np.bincount(group_codes(table, [*map(str, table)])) == 2).all():
         raise InputError(
             f"{source}: each of {n // 2:,} rows is there twice to the letter, as in a file that "
             "was exported twice. Drop the copies; if the judge did say all of it again, number "
@@ -348,9 +342,8 @@ def _repeated_rows(table: pd.DataFrame, out: pd.DataFrame, key: list[str]) -> li
     """A note where every repetition is a row that is in the file twice, to the letter."""
     again = out.duplicated(key)
     n = int(again.sum())
-    if int(out.duplicated([*key, "score", "choice"]).sum()) < n:
-        return []
-    if int(table.astype(str).duplicated().sum()) < n:
+    said = out.duplicated([*key, "score", "choice"])
+    if said.sum() < n or table.astype(str).duplicated().sum() < n:
         return []
     text = (
         f"{n:,} row{'s' * (n > 1)} repeat{'s' * (n == 1)} an earlier one to the letter (the first "

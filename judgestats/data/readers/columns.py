@@ -470,10 +470,14 @@ def _are_numbers(column: pd.Series) -> bool:
 
 def nested(column: pd.Series) -> bool:
     """Whether lists or objects are in a column's cells."""
+    return bool(_types(column) & {list, dict, np.ndarray})
+
+
+def _types(column: pd.Series) -> set[type]:
+    """The types of a column's cells; none where all are numbers, or text."""
     if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
-        return False
-    kinds = set(map(type, column))
-    return bool(kinds & {list, dict, np.ndarray})
+        return set()
+    return set(map(type, column))
 
 
 def _question(table: pd.DataFrame, names: Mapping[str, str], used: Collection[str]) -> str:
@@ -545,7 +549,8 @@ class MissingRoleError(NoTableError):
         self, path: Path | str, role: str, table: pd.DataFrame, *, label: str = "", by: str = ""
     ) -> None:
         hint = ""
-        if len(table) and _no_header(table):
+        numbers = (re.fullmatch(r"-?\d+([.,]\d+)?", str(c).strip()) for c in table.columns)
+        if len(table) and any(numbers):
             hint = " Is its first row data? Then put a row with the columns' names above it."
         elif label and folded(by).startswith(("annotator", "rater")):
             hint = (
@@ -587,24 +592,10 @@ def _listed(table: pd.DataFrame) -> str:
     return ", ".join(str(c)[:40] for c in list(table.columns)[:30])
 
 
-def _no_header(table: pd.DataFrame) -> bool:
-    """Whether a name is a number, as in a file whose first row is data."""
-    return any(re.fullmatch(r"-?\d+([.,]\d+)?", str(c).strip()) for c in table.columns)
-
-
 TEXTS = ("question_text", "answer_text")
 """Columns of the frame that hold them; ``answer_length`` is a number of characters."""
 
-_ITEM_TEXTS_QUESTIONS = (
-    "question",
-    "prompt",
-    "input",
-    "instruction",
-    "query",
-    "userinput",
-    "request",
-    "problem",
-)
+_ASKED = ("question", "prompt", "input", "instruction", "query", "userinput", "request", "problem")
 _ANSWERS = ("answer", "response", "output", "modeloutput", "modelanswer", "modelresponse",
             "actualoutput", "answertext", "responsetext", "generation", "text")  # fmt: skip
 _LENGTHS = ("length", "answerlength", "responselength", "outputlength", "nchars", "nwords",
@@ -636,7 +627,7 @@ def item_texts(table: pd.DataFrame, verdicts: Collection[str]) -> dict[str, pd.S
     """
     own = {folded(c): str(c) for c in reversed(list(table.columns)) if c not in verdicts}
     out: dict[str, pd.Series] = {}
-    for ours, names in zip(TEXTS, (_ITEM_TEXTS_QUESTIONS, _ANSWERS), strict=True):
+    for ours, names in zip(TEXTS, (_ASKED, _ANSWERS), strict=True):
         column = next((own[n] for n in names if n in own and _is_text(table[own[n]])), "")
         if column:
             out[ours] = table[column].fillna("").astype(str)
@@ -688,7 +679,7 @@ def names_question(column: str) -> bool:
     >>> names_question("Query"), names_question("answer")
     (True, False)
     """
-    return folded(column) in _ITEM_TEXTS_QUESTIONS
+    return folded(column) in _ASKED
 
 
 def names_text(column: str) -> bool:
@@ -699,7 +690,7 @@ def names_text(column: str) -> bool:
     >>> names_text("Question"), names_text("question_id")
     (True, False)
     """
-    return folded(column) in {*_ITEM_TEXTS_QUESTIONS, *_ANSWERS}
+    return folded(column) in {*_ASKED, *_ANSWERS}
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -776,9 +767,7 @@ def each_distinct(column: pd.Series, text: Callable[[Any], str]) -> pd.Series:
 
 def _mixed(column: pd.Series) -> bool:
     """Whether a column has values of several types, so that equal values may be written apart."""
-    if not pd.api.types.is_object_dtype(column) or pd.api.types.infer_dtype(column) == "string":
-        return False
-    kinds = set(map(type, column)) - {type(None)}
+    kinds = _types(column) - {type(None)}
     return len(kinds) > 1 or bool(kinds & {list, dict, np.ndarray, set})
 
 

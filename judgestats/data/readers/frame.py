@@ -263,17 +263,12 @@ def understood_as(
     options: TableOptions,
 ) -> str:
     """What names an item, the judge and the repeats, and which columns are unused."""
-    judge = names.get("judge")
     parts = [f"item = {' + '.join(understanding.item)}"]
     if "cluster" in names and codes.n_levels(frame["cluster"]) < codes.n_levels(frame["item_id"]):
         parts.append(f"cluster = {names['cluster']}")
-    judge_name = options.judge or "not named"
-    parts.append(f"judge = {judge}" if judge else f"judge: {judge_name} (--judge NAME)" if not
-                 options.judge else f"judge: {judge_name}")  # fmt: skip
-    if "temperature" in names:
-        parts.append(f"temperature = {names['temperature']}")
-    if "order" in names:
-        parts.append(f"order = {names['order']}")
+    if "judge" not in names:
+        parts.append(f"judge: {options.judge or 'not named (--judge NAME)'}")
+    parts += [f"{r} = {names[r]}" for r in ("judge", "temperature", "order") if r in names]
     criterion = understanding.criterion
     parts += [f"criteria = {criterion}"] if criterion else []
     if factors := [f for f in understanding.factors if f != criterion]:
@@ -282,9 +277,7 @@ def understood_as(
     sizes = np.bincount(codes.row_codes(key, len(frame)))
     low, high = int(sizes.min()), int(sizes.max())
     counted = f"{low} to {high} repeats" if low < high else f"{low} repeat{'s' * (low != 1)}"
-    by = f" ({names['replicate']})" if "replicate" in names and high > 1 else (
-        " (numbered by row)" if high > 1 else ""
-    )  # fmt: skip
+    by = f" ({names.get('replicate', 'numbered by row')})" if high > 1 else ""
     parts.append(counted + by)
     if "label" in frame and (frame["label"] != "").any():
         pair = score_pass_map(frame["label"], frame["score"])

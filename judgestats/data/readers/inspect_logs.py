@@ -16,6 +16,7 @@ from judgestats.data.readers.logs import (
     Rows,
     digest,
     is_missing,
+    list_of,
     moment,
     named_text,
     object_of,
@@ -25,11 +26,7 @@ from judgestats.files.guarded import archive, database, json_value
 from judgestats.files.text import number, short, text
 from judgestats.protocols.base import Status
 
-_STOPPED = {
-    "max_tokens": "length",
-    "model_length": "length",
-    "content_filter": "content_filter",
-}
+_STOPPED = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 _WORDS = {"C": "correct", "I": "incorrect", "P": "partial", "N": "no answer"}
 """Inspect's own grades, spelled out: a C could be the tie of a comparison of A and B."""
 
@@ -50,10 +47,6 @@ def _fits(log: Log) -> bool:
     return log.kind == "json" and log.has("eval", "status", "version")
 
 
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _read_log(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     if log.kind == "zip":
@@ -69,7 +62,7 @@ def _read_log(log: Log) -> pd.DataFrame:
             )
             _samples(rows, header, (zip_archive.json(name) for name in names), log.judge)
     else:
-        _samples(rows, log.first, iter(_listed(log.first.get("samples"))), log.judge)
+        _samples(rows, log.first, iter(list_of(log.first.get("samples"))), log.judge)
         if log.first.get("samples") is None:
             rows.note("The log has only its header, without samples.")
     frame = rows.frame()
@@ -84,10 +77,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
     grader = object_of(object_of(about.get("model_roles")).get("grader"))
     scorers = _declared(about)
     answers: dict[str, list[str]] = {}
-    common = {
-        "task": text(about.get("task"), 200),
-        "author": text(about.get("model"), 200),
-    }
+    common = {"task": text(about.get("task"), 200), "author": text(about.get("model"), 200)}
     for sample in samples:
         if not isinstance(sample, dict):
             raise InputError(f"{rows.path}: a sample is {short(sample)}, not a JSON object.")
@@ -109,9 +99,7 @@ def _samples(rows: Rows, header: Mapping[str, Any], samples: Iterator[Any], name
                 "separate item, its sample the cluster. Score the log again for repeated "
                 "judgments of one answer (inspect score, append)."
             )
-        scores: dict[str, dict[str, Any] | None] = dict(
-            _named_scores(object_of(sample.get("scores")))
-        )
+        scores: dict[str, dict[str, Any] | None] = dict(_named_scores(sample.get("scores")))
         stopped = text(object_of(sample.get("error")).get("message"), 300)
         if not scores and (stopped or not scorers):
             scores = dict.fromkeys(scorers or ("(no scorer)",))
@@ -127,7 +115,7 @@ def _declared(about: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """
     first: dict[tuple[str, str], str] = {}
     declared: dict[str, tuple[str, str]] = {}
-    for scorer in map(object_of, _listed(about.get("scorers"))):
+    for scorer in map(object_of, list_of(about.get("scorers"))):
         name = unique = text(scorer.get("name"), 200)
         n = 0
         while unique in declared:
@@ -154,17 +142,15 @@ def _answer_index(sample: Mapping[str, Any], answers: list[str]) -> int:
     return answers.index(answer)
 
 
-def _named_scores(scores: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _named_scores(scores: object) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each scorer's score; a scorer that gives several values becomes several."""
-    for name, given in scores.items():
+    for name, given in object_of(scores).items():
         score = dict(object_of(given))
         value = score.get("value")
-        if isinstance(value, dict):
-            for part, single in value.items():
+        parts = dict(enumerate(value)) if isinstance(value, list) else value
+        if isinstance(parts, dict):
+            for part, single in parts.items():
                 yield f"{name}.{part}", {**score, "value": single}
-        elif isinstance(value, list):
-            for i, single in enumerate(value):
-                yield f"{name}.{i}", {**score, "value": single}
         else:
             yield name, score
 
@@ -174,7 +160,7 @@ def _calls(sample: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
     spans: dict[str, str] = {}
     inside = ""
     calls: dict[str, list[Mapping[str, Any]]] = {}
-    for event in map(object_of, _listed(sample.get("events"))):
+    for event in map(object_of, list_of(sample.get("events"))):
         kind, name = event.get("event"), text(event.get("name"), 200)
         if kind == "span_begin":
             parent = spans.get(text(event.get("parent_id"), 200), "")
@@ -214,7 +200,7 @@ def _add(
     if not judge:
         judge = name
         rows.note(f"No model's call is recorded for the scorer {name!r}: it is used as the judge.")
-    choices = _listed(output.get("choices"))
+    choices = list_of(output.get("choices"))
     finish = text(object_of(choices[0]).get("stop_reason"), 40) if choices else ""
     raw = text(output.get("completion")) or _reply(output)
     explanation = text(content.get("explanation"))
@@ -256,7 +242,7 @@ def _add(
 
 def _reply(output: Mapping[str, Any]) -> str:
     """The text of a model's first choice."""
-    choices = _listed(output.get("choices"))
+    choices = list_of(output.get("choices"))
     return text(object_of(object_of(choices[0]).get("message")).get("content")) if choices else ""
 
 
@@ -289,7 +275,9 @@ FROM eval_results WHERE eval_id = ? ORDER BY test_idx, prompt_idx"""
 
 def _promptfoo_fits(log: Log) -> bool:
     if log.kind == "sqlite":
-        return {"evals", "eval_results"} <= _tables(log)
+        with database(log.path) as link:
+            tables = link.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            return {"evals", "eval_results"} <= {name for (name,) in tables}
     if log.kind == "json" and isinstance(log.document, dict):
         results = log.first.get("results")
         return isinstance(results, dict) and isinstance(results.get("results"), list)
@@ -346,8 +334,7 @@ def _promptfoo_read_log(log: Log) -> pd.DataFrame:
 
 def _components(grading: Mapping[str, Any], depth: int = 0) -> Iterator[Mapping[str, Any]]:
     """The single assertions; an assert-set holds more of them."""
-    listed = grading.get("componentResults")
-    for component in map(object_of, listed if isinstance(listed, list) else []):
+    for component in map(object_of, list_of(grading.get("componentResults"))):
         if component.get("componentResults") and depth < 5:
             yield from _components(component, depth + 1)
         elif component.get("assertion"):
@@ -376,12 +363,8 @@ def _tests(listed: list[dict[str, Any]]) -> dict[str, str]:
 def _row_factors(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[str, Any]:
     provider = record.get("provider")
     content = object_of(provider)
-    who = text(
-        content.get("label")
-        or content.get("id")
-        or (provider if isinstance(provider, str) else ""),
-        200,
-    )
+    named = provider if isinstance(provider, str) else ""
+    who = text(content.get("label") or content.get("id") or named, 200)
     label = text(object_of(record.get("prompt")).get("label"))
     prompt = label if 0 < len(label) <= 60 else f"prompt {number(record.get('promptIdx')):g}"
     answerer = " ".join(filter(None, (who, " ".join(prompt.split()))))
@@ -394,7 +377,6 @@ def _row_factors(record: Mapping[str, Any], tests: Mapping[str, str]) -> dict[st
         "item_id": f"{cluster}/{answerer}",
         "author": answerer,
         "category": text(metadata.get("category"), 200),
-        "replicate": -1,
     }
 
 
@@ -471,17 +453,10 @@ def _judgment(component: Mapping[str, Any], numeric: Mapping[str, bool]) -> dict
     }
 
 
-def _tables(log: Log) -> set[str]:
-    with database(log.path) as link:
-        return {n for (n,) in link.execute("SELECT name FROM sqlite_master WHERE type='table'")}
-
-
 def _database(log: Log, rows: Rows) -> tuple[list[dict[str, Any]], Mapping[str, Any]]:
     """The latest evaluation in promptfoo's own database."""
     with database(log.path) as link:
-        evals = link.execute(
-            "SELECT id, created_at, config FROM evals ORDER BY created_at"
-        ).fetchall()
+        evals = [*link.execute("SELECT id, created_at, config FROM evals ORDER BY created_at")]
         if not evals:
             raise InputError(f"{log.path} holds no evaluation.")
         identity, created, config = evals[-1]

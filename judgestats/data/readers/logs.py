@@ -231,8 +231,7 @@ def finished(
     """
     table["cluster"] = table["cluster"].where(table["cluster"] != "", table["item_id"])
     if len(set(table["task"])) > 1:
-        for column in ("item_id", "cluster"):
-            table[column] = table["task"] + ": " + table[column]
+        table = _named_by_task(table)
     factors: tuple[str, ...] = ()
     if len(set(table["scorer"])) > 1:
         table["factor_scorer"] = table["scorer"]
@@ -261,6 +260,11 @@ def finished(
 def object_of(value: object) -> dict[str, Any]:
     """A JSON object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> list[Any]:
+    """A JSON list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
 
 
 def is_missing(value: object) -> bool:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgestats.data.readers.columns import Remark
 from judgestats.data.readers.frame import failed, grade, parsed_frame, unparsed_fields
-from judgestats.data.readers.logs import Log, Reader, Rows, moment, named_text
+from judgestats.data.readers.logs import Log, Reader, Rows, list_of, moment, named_text, object_of
 from judgestats.errors import InputError
 from judgestats.files.guarded import records
 from judgestats.files.text import number, text
@@ -51,7 +51,6 @@ def _read_log(log: Log) -> pd.DataFrame:
             system_a=one,
             system_b=two,
             category=text(record.get("dataset"), 200),
-            replicate=-1,
             raw_text=raw,
             cost_usd=number(_preference_field(record, "price_per_example")),
             latency_s=number(_preference_field(record, "time_per_example")),
@@ -118,7 +117,6 @@ def _fastchat_read(log: Log) -> pd.DataFrame:
             "scorer": prompt if by_prompt else "",
             "cluster": text(record.get("question_id"), 200),
             "asked_at": moment(number(record.get("tstamp"))),
-            "replicate": -1,
         }
         if "g1_winner" in record:
             _pair(rows, record, common, suffix)
@@ -236,8 +234,7 @@ def _judgebench_read(log: Log) -> pd.DataFrame:
             "(--judge NAME)."
         )
     for _, record in log.records():
-        judgments = record.get("judgments")
-        for k, judgment in enumerate(judgments[:2] if isinstance(judgments, list) else []):
+        for k, judgment in enumerate(list_of(record.get("judgments"))[:2]):
             rows.add(
                 **_verdict(judgment, later=k == 1),
                 judge=model or text(record.get("judge_name"), 200),
@@ -248,7 +245,6 @@ def _judgebench_read(log: Log) -> pd.DataFrame:
                 author=text(record.get("response_model"), 200),
                 label=_DECISION.get(text(record.get("label"), 10), ""),
                 order="ba" if k else "ab",
-                replicate=-1,
             )
     return rows.frame()
 
@@ -301,7 +297,6 @@ def _rewardbench_read(log: Log) -> pd.DataFrame:
             cluster=item,
             category=name,
             label="a",
-            replicate=-1,
         )
     rows.note(
         "Response a is the one that RewardBench's authors chose. RewardBench draws the order shown "
@@ -406,7 +401,7 @@ def _call_error(errors: Any, response: int, replicate: int) -> str:
 
 def _tokens(cost: Any, judge: str, calls: int) -> list[float]:
     """Tokens of one judgment: a line gives those of all its judgments together."""
-    costs = cost if isinstance(cost, dict) else {}
+    costs = object_of(cost)
     return [
         number(costs.get(f"{judge}_{side}_tokens")) / max(calls, 1) for side in ("input", "output")
     ]

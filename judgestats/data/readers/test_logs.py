@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pandas as pd
 from judgestats.data.readers.columns import folded, names_id
 from judgestats.data.readers.frame import failed, grade, unparsed_fields
 from judgestats.data.readers.layout import NO_VERDICT
-from judgestats.data.readers.logs import Log, Reader, Rows, digest, named_text, object_of
+from judgestats.data.readers.logs import Log, Reader, Rows, digest, list_of, named_text, object_of
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import counts_or_measures
 from judgestats.data.verdict_kinds import numbers_of
@@ -47,10 +46,9 @@ def _fits(log: Log) -> bool:
 def _read_log(log: Log) -> pd.DataFrame:
     rows = Rows(log.path)
     cases = _cases(log.document)
-    judged = {_metric_name(m) for case in cases for m in _metrics(case) if m.get("evaluationmodel")}
-    rules = (
-        {_metric_name(m) for case in cases for m in _metrics(case)} - judged if judged else set()
-    )
+    metrics = [m for case in cases for m in _metrics(case)]
+    judged = {_metric_name(m) for m in metrics if m.get("evaluationmodel")}
+    rules = {_metric_name(m) for m in metrics} - judged if judged else set()
     if rules:
         rows.note(f"Metrics without a judge were left out: {', '.join(sorted(rules)[:8])}.")
     for i, case in enumerate(cases):
@@ -73,7 +71,6 @@ def _read_log(log: Log) -> pd.DataFrame:
                 scorer=_metric_name(metric),
                 cluster=cluster,
                 item_id=f"{cluster}/{digest(answered)[:8]}" if answered else cluster,
-                replicate=-1,
                 explanation=reply,
                 raw_text=_reply(why),
                 cost_usd=number(metric.get("evaluationcost")),
@@ -91,11 +88,8 @@ def _reply(why: str) -> str:
     return quoted.group(2) if quoted else ""
 
 
-def _metrics(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    listed = case.get("metricsdata")
-    for metric in listed if isinstance(listed, list) else []:
-        if isinstance(metric, dict):
-            yield _plain(metric)
+def _metrics(case: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_plain(m) for m in list_of(case.get("metricsdata")) if isinstance(m, dict)]
 
 
 DEEPEVAL = Reader(
@@ -142,11 +136,7 @@ def ragas_options(table: pd.DataFrame, options: TableOptions) -> TableOptions:
     metrics = [str(c) for c in table.columns if c not in held and _is_metric(str(c), table[c])]
     if not metrics:
         return options
-    return replace(
-        options,
-        item=held[:2],
-        wide=(f"criterion={','.join(metrics)}",),
-    )
+    return replace(options, item=held[:2], wide=(f"criterion={','.join(metrics)}",))
 
 
 def _is_metric(name: str, column: pd.Series) -> bool:
@@ -290,7 +280,8 @@ _RESULTS = 50_000_000
 
 def _lm_eval_read(log: Log) -> pd.DataFrame:
     about = _results(log.path)
-    judge = log.judge or _model(about)
+    arguments = object_of(object_of(about.get("config")).get("model_args"))
+    judge = log.judge or text(about.get("model_name") or arguments.get("model"), 200)
     rows = Rows(log.path)
     if not judge:
         judge = log.path.resolve().parent.name or "model"
@@ -308,11 +299,9 @@ def _lm_eval_read(log: Log) -> pd.DataFrame:
 def _task(path: Path, about: dict[str, Any]) -> str:
     """The task, from the file's name; among the results' tasks where they are known."""
     name = path.name.removesuffix(".gz").removesuffix(".jsonl").removeprefix("samples_")
-    configs = about.get("configs")
-    if isinstance(configs, dict):
-        fitting = [t for t in configs if name.startswith(text(t))]
-        if fitting:
-            return text(max(fitting, key=len))
+    fitting = [t for t in object_of(about.get("configs")) if name.startswith(text(t))]
+    if fitting:
+        return text(max(fitting, key=len))
     return name.rsplit("_", 1)[0] if "T" in name.rsplit("_", 1)[-1] else name
 
 
@@ -326,16 +315,7 @@ def _results(path: Path) -> dict[str, Any]:
         document = json_document(beside, limits=Limits(document_bytes=_RESULTS))
     except InputError:
         return {}  # the samples stand by themselves; without it the judge is named by the folder
-    return document if isinstance(document, dict) else {}
-
-
-def _model(about: dict[str, Any]) -> str:
-    name = about.get("model_name")
-    if not name:
-        config = about.get("config")
-        arguments = config.get("model_args") if isinstance(config, dict) else None
-        name = arguments.get("model") if isinstance(arguments, dict) else None
-    return text(name, 200)
+    return object_of(document)
 
 
 def _temperature(record: dict[str, Any]) -> float:
@@ -353,8 +333,7 @@ def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) 
     kept, responses = record.get("filtered_resps"), record.get("resps")
     if not isinstance(kept, list) or not isinstance(responses, list):
         raise InputError(f"{rows.path}, {where}: resps and filtered_resps must be lists.")
-    doc = record.get("doc")
-    doc = doc if isinstance(doc, dict) else {}
+    doc = object_of(record.get("doc"))
     item = text(record.get("doc_id"), 100)
     cluster = next(
         (text(doc[k], 300) for k in ("question_id", "cluster", "id") if k in doc and doc[k] != ""),
@@ -391,19 +370,14 @@ def _add(rows: Rows, where: str, record: dict[str, Any], judge: str, task: str) 
         )
     for i, verdict in enumerate(verdicts):
         reply = text(raw[i]) if i < len(raw) else ""
+        # A longer reply that no filter has shortened holds no verdict.
+        plain = verdict if isinstance(verdict, (str, int, float)) else None
         rows.add(
             **common,
-            **grade(
-                _lm_eval_plain(verdict), raw=reply, why="the filter found no verdict in the reply"
-            ),
+            **grade(plain, raw=reply, why="the filter found no verdict in the reply"),
             replicate=i,
             raw_text=reply,
         )
-
-
-def _lm_eval_plain(verdict: object) -> object:
-    """A verdict, or None for a longer reply that no filter has shortened."""
-    return verdict if isinstance(verdict, (str, int, float, bool)) else None
 
 
 def _ranked(kept: list[Any]) -> int | None:

@@ -103,28 +103,15 @@ def _name(assessment: Mapping[str, Any]) -> str:
 def _trace_texts(trace: Mapping[str, Any], info: Mapping[str, Any]) -> tuple[str, str]:
     """What went in and what came out: from the root span, else from the trace's own record."""
     metadata = logs.object_of(info.get("trace_metadata"))
-    data = logs.object_of(trace.get("data"))
-    spans = data.get("spans", trace.get("spans"))
-    root = next(
-        (
-            s
-            for s in map(logs.object_of, spans if isinstance(spans, list) else [])
-            if not s.get("parent_span_id")
-        ),
-        {},
-    )
+    spans = logs.list_of(logs.object_of(trace.get("data")).get("spans", trace.get("spans")))
+    root = next((s for s in map(logs.object_of, spans) if not s.get("parent_span_id")), {})
     attributes = logs.object_of(root.get("attributes"))
-    asked = (
-        attributes.get("mlflow.spanInputs")
-        or metadata.get("mlflow.traceInputs")
-        or info.get("request_preview")
-        or trace.get("request")
-    )
-    answered = (
-        attributes.get("mlflow.spanOutputs")
-        or metadata.get("mlflow.traceOutputs")
-        or info.get("response_preview")
-        or trace.get("response")
+    asked, answered = (
+        attributes.get(f"mlflow.span{side}")
+        or metadata.get(f"mlflow.trace{side}")
+        or info.get(f"{name}_preview")
+        or trace.get(name)
+        for side, name in (("Inputs", "request"), ("Outputs", "response"))
     )
     return _plain(asked), _plain(answered)
 
@@ -159,7 +146,6 @@ def _judged(assessment: Mapping[str, Any]) -> dict[str, Any]:
     rationale = text(assessment.get("rationale"))
     return {
         **_feedback(logs.object_of(assessment.get("feedback")), rationale),
-        "replicate": -1,
         "raw_text": rationale,
         "explanation": rationale,
         "prompt_sha": text(metadata.get("judgestats.prompt_sha"), 40)
@@ -235,13 +221,12 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
     for metric in metrics:
         reply = text(words.get(f"{metric}/justification"))
         score = words.get(f"{metric}/score")
-        raw = reply.split(_RAW, 1)[1].strip() if _RAW in reply else reply
+        why, mark, quoted = reply.partition(_RAW)
+        raw = quoted.strip() if mark else reply
         if logs.is_missing(score) and "Failed to score model on payload" in reply:
             failure = failed(reply)
         elif logs.is_missing(score):
-            failure = unparsed_fields(
-                raw, reply.split(_RAW, 1)[0].strip() or "no score in the table"
-            )
+            failure = unparsed_fields(raw, why.strip() or "no score in the table")
         else:
             failure = grade(score, raw=raw)
         yield {
@@ -249,7 +234,6 @@ def _graded(words: Mapping[str, Any], metrics: list[str], i: int) -> Iterator[di
             "scorer": metric,
             "cluster": cluster,
             "item_id": item,
-            "replicate": -1,
             "raw_text": raw,
             "explanation": reply,
             "author": text(words.get("model"), 200) if "model" in words else "",
@@ -291,10 +275,7 @@ def _label_studio_fits(log: logs.Log) -> bool:
 def _label_studio_read(log: logs.Log) -> pd.DataFrame:
     tasks = [record for _, record in log.records()]
     rows = logs.Rows(log.path)
-    judged = any(
-        _values(p) for task in tasks for p in _label_studio_listed(task.get("predictions"))
-    )
-    if not judged:
+    if not any(_objects(task.get("predictions")) for task in tasks):
         raise InputError(
             f"{log.path}: the export holds annotations of human raters and no predictions of a "
             "model, so there are no judge rows. Import the judge's verdicts as predictions, "
@@ -302,16 +283,14 @@ def _label_studio_read(log: logs.Log) -> pd.DataFrame:
         )
     lost: set[str] = set()
     for task in tasks:
-        people = [
-            a for a in _label_studio_listed(task.get("annotations")) if not a.get("was_cancelled")
-        ]
+        people = [a for a in _objects(task.get("annotations")) if not a.get("was_cancelled")]
         labels: dict[str, Counter[str]] = {}
         for annotation in people:
             for name, value in _values(annotation):
                 labels.setdefault(name, Counter())[text(value, 100)] += 1
         item = text(task.get("id"), 200)
         lost |= set(labels)
-        for result in _label_studio_listed(task.get("predictions")):
+        for result in _objects(task.get("predictions")):
             for name, value in _values(result):
                 rows.add(
                     **grade(value),
@@ -320,7 +299,6 @@ def _label_studio_read(log: logs.Log) -> pd.DataFrame:
                     item_id=item,
                     cluster=item,
                     label=_most(labels.get(name)),
-                    replicate=-1,
                     asked_at=text(result.get("created_at"), 40),
                 )
     if lost and not rows.holds("label"):
@@ -328,17 +306,15 @@ def _label_studio_read(log: logs.Log) -> pd.DataFrame:
     return rows.frame()
 
 
-def _label_studio_listed(value: object) -> list[dict[str, Any]]:
-    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
+def _objects(value: object) -> list[dict[str, Any]]:
+    return [v for v in logs.list_of(value) if isinstance(v, dict)]
 
 
 def _values(words: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What was rated or chosen, by the name of the control; other regions are not verdicts."""
-    for result in _label_studio_listed(words.get("result")):
-        value = result.get("value")
-        content = next((value[k] for k in _KINDS if k in value), None) if isinstance(
-            value, dict
-        ) else None  # fmt: skip
+    for result in _objects(words.get("result")):
+        value = logs.object_of(result.get("value"))
+        content = next((value[k] for k in _KINDS if k in value), None)
         if isinstance(content, list):
             content = content[0] if len(content) == 1 else None
         if content is not None:
