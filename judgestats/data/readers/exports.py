@@ -12,14 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from judgestats.data.readers.columns import (
-    ALIASES,
-    PARTS,
-    Remark,
-    folded,
-    names_id,
-    names_text,
-)
+from judgestats.data.readers.columns import ALIASES, PARTS, Remark, folded, names_id, names_text
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import kind_of_rater, names_model
 from judgestats.data.readers.row_checks import open_question, stated_rows
@@ -421,20 +414,16 @@ def read_export(
     if any(c.startswith("rater ") for c in roles.get("label", ())):
         roles["label"] = paths["label"]
     frame.attrs["roles"] = {
-        role: [p if p in around else within + _shortened(p, layout) for p in dict.fromkeys(held)]
+        role: [
+            p if p in around else within + functools.reduce(str.removeprefix, layout.inner, p)
+            for p in dict.fromkeys(held)
+        ]
         for role, held in roles.items()
     }
     frame.attrs["reasons"] = dict.fromkeys(
         (p for held in frame.attrs["roles"].values() for p in held), f"layout {layout.name}"
     )
     return frame
-
-
-def _shortened(path: str, layout: Layout) -> str:
-    """A path without what all paths of the layout begin with."""
-    for start in layout.inner:
-        path = path.removeprefix(start)
-    return path
 
 
 def _around(document: Any, layout: Layout) -> dict[str, Any]:

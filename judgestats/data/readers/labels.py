@@ -168,28 +168,6 @@ def _kind(frame: pd.DataFrame) -> Kind:
     return kind_of(frame["choice"].replace("", None), column="")
 
 
-def with_people(out: pd.DataFrame, labels: pd.DataFrame, kind: Kind | None) -> pd.DataFrame:
-    """The frame with ``label``, the majority label; with several raters, a column per rater too.
-
-    Parameters
-    ----------
-    out : DataFrame
-        Rows of judgments.
-    labels : DataFrame
-        The same rows; a column per person, as `coded_labels` gives them.
-    kind : Kind or None
-        Of the judge's verdicts.
-
-    Returns
-    -------
-    DataFrame
-    """
-    if len(labels.columns) == 1:
-        return out.assign(label=labels.iloc[:, 0])
-    own = {f"label_{name}": labels[name] for name in labels}
-    return out.assign(label=_most(labels, kind), **own)
-
-
 def with_labels_of(
     where: Path | str,
     out: pd.DataFrame,
@@ -222,7 +200,8 @@ def with_labels_of(
     Returns
     -------
     tuple of DataFrame and list of str
-        As `with_people` gives it; and what `coded_labels` tells.
+        With ``label``, the majority label, and with several raters a column per rater too; and what
+        `coded_labels` tells.
     """
     groups = (
         out.groupby(text_column(out[f"factor_{criterion}"]), sort=False).groups
@@ -236,7 +215,10 @@ def with_labels_of(
         judged = out.loc[rows, "choice"].unique()
         labels, told = coded_labels(where, theirs, kind, values, scores=scores, judged=judged)
         matched = labels.reindex(keys).set_axis(rows).fillna("")
-        parts.append(with_people(out.loc[rows], matched, kind))
+        several = len(matched.columns) > 1
+        label = _most(matched, kind) if several else matched.iloc[:, 0]
+        raters = {f"label_{person}": matched[person] for person in matched if several}
+        parts.append(out.loc[rows].assign(label=label, **raters))
         notes += told
     labelled = pd.concat(parts).loc[out.index] if len(parts) > 1 else parts[0]
     each = labelled[[c for c in labelled if str(c).startswith("label_")]].fillna("")
@@ -562,14 +544,12 @@ def joined_labels(
     tuple of DataFrame and list of str
         The frame with labels, and what did not match.
     """
+    where: Path | str = "the labels"
     if isinstance(labels, (str, Path)):
-        where: Path | str = Path(labels)
-        table = _table(Path(labels))
+        where = Path(labels)
+        table = _table(where)
     else:
-        where, table = (
-            "the labels",
-            clean_cells(pd.DataFrame(clean_json(labels))).rename(columns=str),
-        )
+        table = clean_cells(pd.DataFrame(clean_json(labels))).rename(columns=str)
     table, notes = _drop_decisions(table.reset_index(drop=True))
     if notes and table.empty:
         return out if "label" in out else out.assign(label=""), notes
@@ -723,7 +703,12 @@ def _people(
     # a row still to be labelled names nobody
     table, ids = table[given].reset_index(drop=True), ids[given].reset_index(drop=True)
     if not (label and person):
-        _once(where, ids)
+        if (twice := ids.duplicated()).any():
+            raise InputError(
+                f"{where}: the item {str(ids[twice].iloc[0])!r} has more than one label "
+                f"({int(twice.sum())} such rows). Name the person who gave each in a column "
+                "annotator."
+            )
         return table[columns].set_axis(ids)
     long = pd.DataFrame({"key": ids, "person": table[person].astype(str), "label": table[label]})
     return _pivot_raters(where, long)
@@ -767,12 +752,3 @@ def _person_columns(table: pd.DataFrame, rest: Sequence[str]) -> list[str]:
     spellings = {c: set(map(normalize_value, table[c].dropna())) - {""} for c in rest}
     words = set().union(*(spellings[c] for c in named))
     return [c for c in rest if c in named or (spellings[c] and spellings[c] <= words)]
-
-
-def _once(where: Path | str, ids: pd.Series) -> None:
-    twice = ids.duplicated()
-    if twice.any():
-        raise InputError(
-            f"{where}: the item {str(ids[twice].iloc[0])!r} has more than one label "
-            f"({int(twice.sum())} such rows). Name the person who gave each in a column annotator."
-        )

@@ -16,11 +16,10 @@ from judgestats.data.readers.columns import (
     folded,
     may_hold_verdicts,
     names_id,
-    nested,
     of_judges,
     of_people,
 )
-from judgestats.data.readers.roles import counts_or_measures, last_word, names_model
+from judgestats.data.readers.roles import counts_or_measures, hashable, last_word, names_model
 from judgestats.errors import InputError
 from judgestats.files.text import short
 
@@ -92,8 +91,7 @@ def long_of(
     parts = [
         table[rest]
         .assign(**({head: crossed[column][0]} if crossed else {}))
-        .assign(**{role: level})
-        .assign(**{VALUE: table[column].astype(object)})
+        .assign(**{role: level, VALUE: table[column].astype(object)})
         for column, level in zip(columns, levels, strict=True)
     ]
     return pd.concat(parts, ignore_index=True), whole if crossed else role, columns
@@ -787,14 +785,9 @@ def protocol_of(replies: pd.Series) -> str:
 
 def _like_verdicts(column: pd.Series) -> bool:
     """Few different short values."""
-    distinct = pd.unique(pd.Series(pd.unique(_texts(column).dropna())).astype(str))
+    distinct = pd.unique(pd.Series(pd.unique(hashable(column).dropna())).astype(str))
     most = min(_MOST, max(4, len(column) // 2))
     return 1 < len(distinct) <= most and max(map(len, distinct)) <= _MOST
-
-
-def _texts(column: pd.Series) -> pd.Series:
-    """The column, as text where lists or objects, which have no hash, are in its cells."""
-    return column.astype(str) if nested(column) else column
 
 
 def _is_share(name: str, column: pd.Series) -> bool:
@@ -814,7 +807,7 @@ def _words_of(name: str, column: pd.Series) -> set[str]:
     """What a column says, without case; one word for all shares."""
     if _is_share(name, column):
         return {"share"}
-    words = pd.unique(_texts(column).dropna())
+    words = pd.unique(hashable(column).dropna())
     return {re.sub(r"\.0$", "", str(v).lower()) for v in words}
 
 

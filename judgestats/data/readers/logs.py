@@ -483,16 +483,15 @@ def table_of(
     opening = start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if name.endswith(".parquet"):
         raise InputError(f"{path}: the file cannot be read (it is not a Parquet file, or was cut).")
-    if name.endswith((".csv", ".tsv", ".txt")) or not name.endswith(ENDINGS):
-        if not name.endswith((".csv", ".tsv", ".txt")) and opening not in {b"{", b"["}:
+    separated = name.endswith((".csv", ".tsv", ".txt"))
+    if opening not in {b"{", b"["} and (separated or not name.endswith(ENDINGS)):
+        if not separated:
             raise InputError(
                 f"{path}: the ending is not one of {', '.join(ENDINGS)} (text forms may end in "
                 ".gz). Rename the file, or name a reader with --reader."
             )
-        if opening not in {b"{", b"["}:
-            return tables.separated_table(
-                path, "\t" if name.endswith(".tsv") else ",", names, verdicts
-            )
+        mark = "\t" if name.endswith(".tsv") else ","
+        return tables.separated_table(path, mark, names, verdicts)
     if name.endswith((".jsonl", ".ndjson")) or (opening == b"{" and open_log(path).kind == "jsonl"):
         if any("[]" in p for p in paths):
             return pd.DataFrame(projected([row for _, row in records(path)], paths))

@@ -402,10 +402,9 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
             "roles": roles,
             "reasons": {p: f"log of {reader}" for paths in roles.values() for p in paths},
             "options": options.words(),
+            "layout": LOGS[reader].layout,
         }
-        said["layout"] = LOGS[reader].layout
-        for name, value in said.items():
-            frame.attrs.setdefault(name, value)
+        frame.attrs = said | frame.attrs
         frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
         if options.scale is None and options.kind != "score":
             frame = passes_and_failures(frame)

@@ -160,10 +160,11 @@ def names_criteria(column: str) -> bool:
 
 def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """A number for each row, the same where all of the columns hold the same."""
-    return row_codes((_hashable(table[column]) for column in columns), len(table))
+    return row_codes((hashable(table[column]) for column in columns), len(table))
 
 
-def _hashable(column: pd.Series) -> pd.Series:
+def hashable(column: pd.Series) -> pd.Series:
+    """The column, as text where lists or objects, which have no hash, are in its cells."""
     return column.astype(str) if nested(column) else column
 
 
@@ -249,28 +250,24 @@ def understand(
         if column in {*parts, *criteria}:
             continue
         if column == BLOCK != names.get("category") and groups_items(table[column], items):
-            open_.append(column)
-            continue
-        if places and (named := _entry_exclusion(table, column, base, places)) is not None:
-            if named:
-                unused.append((column, named))
-            else:
-                open_.append(column)
-            continue
-        if last_word(column) in ANSWERS - SYSTEMS and varies(base, table[column]):
-            open_.append(column)  # other answers are other items
-            continue
-        if not repeat and names_judged(column, table[column]) and varies(base, table[column]):
-            open_.append(column)
-            continue
-        why = _why_unused(table[column], column, base, n_rows)
-        if not why and repeat and numbers_repeats(table, column, repeat):
-            why = f"goes with {repeat}"
-        if not why and not _could_be_key(table[column], base):
-            why = "measure"
+            why = ""
+        elif places and (named := _entry_exclusion(table, column, base, places)) is not None:
+            why = named
+        elif (
+            last_word(column) in ANSWERS - SYSTEMS  # other answers are other items
+            or (not repeat and names_judged(column, table[column]))
+        ) and varies(base, table[column]):
+            why = ""
+        else:
+            why = _why_unused(table[column], column, base, n_rows)
+            if not why and repeat and numbers_repeats(table, column, repeat):
+                why = f"goes with {repeat}"
+            if not why and not _could_be_key(table[column], base):
+                why = "measure"
+            if why and column == names.get("category"):
+                continue
         if why:
-            if column != names.get("category"):
-                unused.append((column, why))
+            unused.append((column, why))
         else:
             open_.append(column)
     unused += [(c, "as you say") for c in ignore if c in table.columns]
@@ -287,7 +284,7 @@ def understand(
 
 def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
     """Whether a column varies within the groups that some codes number."""
-    own, distinct = codes_of(_hashable(column))
+    own, distinct = codes_of(hashable(column))
     if len(distinct) < 2:
         return False
     return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
@@ -314,13 +311,13 @@ def groups_items(column: pd.Series, base: NDArray[np.int64]) -> bool:
     """Whether a few words are of several items each, and each item has one of them."""
     if pd.api.types.is_numeric_dtype(column) or column.isna().any() or varies(base, column):
         return False
-    items = pd.Series(base).groupby(codes_of(_hashable(column))[0]).nunique()
+    items = pd.Series(base).groupby(codes_of(hashable(column))[0]).nunique()
     return 1 < len(items) <= _MOST_LEVELS and bool(items.min() > 1)
 
 
 def _are_parts(column: pd.Series, base: NDArray[np.int64]) -> bool:
     """Whether each level is of one group alone, and groups have several."""
-    levels, distinct = pd.factorize(_hashable(column), use_na_sentinel=False)
+    levels, distinct = pd.factorize(hashable(column), use_na_sentinel=False)
     groups = int(base.max(initial=-1)) + 1
     pairs = len(pd.unique(base * len(distinct) + levels))
     return 1 < groups < pairs == len(distinct)
@@ -352,7 +349,7 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64], n_rows: i
     if _NOTES.search(name):
         return "free text"
     kept = column.dropna()
-    distinct = pd.unique(_hashable(kept))
+    distinct = pd.unique(hashable(kept))
     if len(distinct) >= max(3, 0.9 * min(len(kept), n_rows)):
         return "row id"
     if not pd.api.types.is_numeric_dtype(column):
@@ -452,7 +449,7 @@ def _entry_exclusion(
 
 def numbers_repeats(table: pd.DataFrame, column: str, repeat: str) -> bool:
     """Whether a column goes one to one with the repetition (a seed a run)."""
-    own, levels = pd.factorize(_hashable(table[column]), use_na_sentinel=False)
+    own, levels = pd.factorize(hashable(table[column]), use_na_sentinel=False)
     pairs = len(pd.unique(own * table[repeat].nunique(dropna=False)
                           + pd.factorize(table[repeat], use_na_sentinel=False)[0]))  # fmt: skip
     return pairs == len(levels) == table[repeat].nunique(dropna=False)
@@ -472,7 +469,7 @@ class UndecidedError(InputError):
         self.columns, self.item = tuple(columns), tuple(item)
         self.table, self.names = table, dict(names)
         self.examples = ", ".join(
-            f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(_hashable(table[c].dropna()))[:3])}"
+            f"{c!r} ({', '.join(str(v)[:20] for v in pd.unique(hashable(table[c].dropna()))[:3])}"
             " ...)"
             for c in columns[:4]
         )

@@ -28,18 +28,12 @@ from judgestats.results.records import CRITERIA
 class Answer:
     """One way to read a file: what it means, its options, and what it reads.
 
-    The last part of `preview` holds the first judgments, the others counts. `words` are those of
-    the command where the options are not all of them.
+    The last part of `preview` holds the first judgments, the others counts.
     """
 
     meaning: str
     options: TableOptions
     preview: tuple[str, ...]
-    words: tuple[str, ...] = ()
-
-    def command_words(self) -> list[str]:
-        """What is added to a command that reads the file this way."""
-        return list(self.words) or self.options.words()
 
 
 VERSION = 1
@@ -72,7 +66,7 @@ class OpenQuestionError(InputError):
         for answer in self.answers:
             options = answer.options
             if isinstance(self.source, Path):
-                said = " ".join([command, *map(shlex.quote, answer.command_words())])
+                said = " ".join([command, *map(shlex.quote, options.words())])
             else:
                 given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
@@ -118,7 +112,7 @@ def question_record(refusal: InputError, command: Sequence[str]) -> dict[str, An
         "options": [
             {
                 "meaning": answer.meaning,
-                "command": [*command, *answer.command_words()],
+                "command": [*command, *answer.options.words()],
                 "preview": [part for part in answer.preview if part],
             }
             for answer in answers
@@ -506,15 +500,10 @@ def _keyed(rows: Rows, judged: pd.DataFrame) -> Iterator[TableOptions]:
 def _keys(judged: pd.DataFrame, names: Mapping[str, str], n_rows: int) -> list[tuple[str, str]]:
     """Columns that name items, with one that names criteria, of which each judgment has its own."""
     serving = {names[v] for v in columns.VERDICTS if v in names}
-    rest = [
-        str(c) for c in judged.columns if str(c) not in serving and not columns.nested(judged[c])
-    ]
-    ids = [
-        c
-        for c in rest
-        if _IDS.search(c) and 1 < judged[c].nunique() < n_rows and judged[c].notna().all()
-    ]
-    named = [c for c in rest if roles.names_criteria(c) and 1 < judged[c].nunique() <= 50]
+    free = [c for c in map(str, judged) if c not in serving and not columns.nested(judged[c])]
+    filled = [c for c in free if _IDS.search(c) and judged[c].notna().all()]
+    ids = [c for c in filled if 1 < judged[c].nunique() < n_rows]
+    named = [c for c in free if roles.names_criteria(c) and 1 < judged[c].nunique() <= 50]
     parts = [names[n] for n in ("judge", "replicate", "order", "temperature") if n in names]
     found = []
     for column in ids:
@@ -587,15 +576,10 @@ def _labels_of_rows(rows: Rows) -> None:
         if not columns.nested(cells) and not roles.counts_or_measures(str(c))
     ):
         return  # which may name raters, conditions or criteria
+    each, repeats = replace(rows.mapped(cluster=item), item=(ROW,)), replace(options, item=(item,))
     raise rows.ask(
         f"{label!r} differs among the rows of one {item!r}. Are they different items?",
-        [
-            (
-                "each row is an item",
-                replace(options, item=(ROW,), mapping={**options.mapping, "cluster": item}),
-            ),
-            ("repeats, whose labels differ", replace(options, item=(item,))),
-        ],
+        [("each row is an item", each), ("repeats, whose labels differ", repeats)],
     )
 
 
@@ -662,18 +646,16 @@ def _numbered(rows: Rows) -> None:
 
 def _events(rows: Rows) -> None:
     """Events of an item without a verdict, next to those with one."""
-    verdict = next((rows.names[v] for v in columns.VERDICTS if v in rows.names), "")
-    cells = rows.table.get(verdict, pd.Series(dtype=object))
+    cells = rows.table.get(rows.verdict, pd.Series(dtype=object))
     empty = cells.isna() | columns.each_distinct(cells, lambda v: str(v).strip()).eq("")
     if not empty.any() or empty.all():
         return
     options = rows.options
     known = {*rows.names.values(), *options.item, *options.factors, *options.ignore}
     base = roles.group_codes(rows.table, [rows.names["item_id"]])
-    for name in (
-        c for c in map(str, rows.table) if c not in known and columns.folded(c) not in CRITERIA
-    ):
-        column = rows.table[name]
+    for name, column in rows.table.items():
+        if name in known or columns.folded(name) in CRITERIA:
+            continue
         if pd.api.types.is_numeric_dtype(column) or columns.nested(column) or column.isna().any():
             continue
         judged = sorted(set(column[~empty].astype(str)))
@@ -682,12 +664,10 @@ def _events(rows: Rows) -> None:
             continue
         if roles.varies(base, column):
             kept = replace(options, rows=(*options.rows, f"{name}={','.join(judged)}"))
+            factors = replace(options, factors=(*options.factors, str(name)))
             raise rows.ask(
                 f"no row of {name!r} = {', '.join(sorted(others))} holds a verdict.",
-                [
-                    ("these are other events", kept),
-                    ("conditions", replace(options, factors=(*options.factors, name))),
-                ],
+                [("these are other events", kept), ("conditions", factors)],
             )
 
 
@@ -732,10 +712,9 @@ def _copies(rows: Rows) -> None:
     """Replies that a cache gave again."""
     for name in [str(c) for c in rows.table.columns if roles.last_word(str(c)) in _COPIES]:
         words = set(map(normalize_value, rows.table[name].dropna()))
-        if not words <= {"true", "false", "1", "0"}:
-            continue
         base = roles.group_codes(rows.table, [rows.names["item_id"]])
-        if len(words) < 2 or not roles.varies(base, rows.table[name]):
+        marks = len(words) > 1 and words <= {"true", "false", "1", "0"}
+        if not marks or not roles.varies(base, rows.table[name]):
             continue
         first = next(w for w in ("false", "0") if w in words)
         raise rows.ask(
@@ -748,14 +727,9 @@ def _copies(rows: Rows) -> None:
 def _trials(rows: Rows) -> None:
     """Trials of an agent, which are not repeats of a judge."""
     repeat, item = rows.names.get("replicate", ""), rows.names["item_id"]
-    if (
-        repeat in rows.options.mapping.values()
-        or rows.options.item
-        or columns.folded(item) not in _TASKS
-    ):
-        return
-    says = roles.last_word(rows.verdict)
-    if columns.folded(repeat) not in columns.TRIALS or says not in _SUCCESSES:
+    stated = rows.options.item or repeat in rows.options.mapping.values()
+    trials = columns.folded(item) in _TASKS and columns.folded(repeat) in columns.TRIALS
+    if stated or not trials or roles.last_word(rows.verdict) not in _SUCCESSES:
         return
     raise rows.ask(
         f"{repeat!r} numbers trials of one {item!r}. Are these an agent's trials or a judge's "
@@ -782,16 +756,12 @@ def _orders(rows: Rows) -> None:
     if kind.name != "preference":
         return
     as_orders = rows.mapped(order=PLACE)
-    as_repeats = rows.mapped(replicate=PLACE)
-    shown = replace(as_orders, as_shown=True)
     words = coded(rows.table[rows.names[role]], kind)[1]
     same = float(words.groupby(rows.table[PLACE].eq(0).cumsum()).nunique().eq(1).mean())
-    answers = [("both orders; verdicts name places", shown)]
+    answers = [("both orders; verdicts name places", replace(as_orders, as_shown=True))]
     if same > 0.25:
-        answers += [
-            ("both orders; verdicts name responses", as_orders),
-            ("one order, judged twice", as_repeats),
-        ]
+        answers.append(("both orders; verdicts name responses", as_orders))
+        answers.append(("one order, judged twice", rows.mapped(replicate=PLACE)))
     raise rows.ask(
         f"each list holds two verdicts on a pair ({rows.names[role]}). Are they its two orders?",
         answers,

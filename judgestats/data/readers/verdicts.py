@@ -411,13 +411,16 @@ def _describe_scale(
     most = values.drop(index=list(alone.index))
     n = int(rows.loc[alone.index].sum())
     low, high = float(most.min()), float(most.max())
-    fits = next((s for s in _SCALES if s[0] <= low and high <= s[1] and _uses(most, s)), None)
-    fits = (low, high) if (low, high) in _SHORT_SCALES and _are_whole(most) else fits
+    whole = (most % 1 == 0).all()
+    around = (s for s in _SCALES if s[0] <= low and high <= s[1])
+    fits = next((s for s in around if s[1] > 1 or not whole), None)
+    fits = (low, high) if (low, high) in _SHORT_SCALES and whole else fits
     if len(set(most)) < _SEVERAL:
         fits = None  # one value, or two, do not tell a scale
+    scale = f"{fits[0]:g}-{fits[1]:g}" if fits else ""
     they = f"all except {n:,}" if n else "they"
     range_text = (
-        f"on the scale {fits[0]:g}-{fits[1]:g}, assumed since {they} run from {low:g} to {high:g} "
+        f"on the scale {scale}, assumed since {they} run from {low:g} to {high:g} "
         "(--scale states it)"
         if fits
         else f"from {low:g} to {high:g}{f' in all rows but {n:,}' if n else ''} "
@@ -431,25 +434,14 @@ def _describe_scale(
     first = zip(alone.index[:3].astype(int).tolist(), alone.head(3).tolist(), strict=True)
     places = [f"{v:.15g}" + ("" if counts is not None else f" in row {i + 1}") for i, v in first]
     more = " and others" if len(alone) > len(places) else ""
+    scale = scale or f"{int(low)}-{max(int(np.ceil(high)), int(low) + 1)}"
     lone = (
         f"{n:,} of {int(rows.loc[values.index].sum()):,} scores {'lies' if n == 1 else 'lie'} "
         f"{place}{low:g} to {high:g}): {', '.join(places)}{more}. If that is a mistake, correct "
-        f"the file; state the scale (--scale {_scale_text(fits, low, high)}) to have such scores "
+        f"the file; state the scale (--scale {scale}) to have such scores "
         "refused."
     )
     return range_text, (Remark(lone, "far_score", n),), set(alone.index)
-
-
-def _are_whole(values: pd.Series) -> bool:
-    return bool((values % 1 == 0).all())
-
-
-def _scale_text(fits: tuple[float, float] | None, low: float, high: float) -> str:
-    return (
-        f"{fits[0]:g}-{fits[1]:g}"
-        if fits
-        else f"{int(low)}-{max(int(np.ceil(high)), int(low) + 1)}"
-    )
 
 
 def _lone(kept: pd.Series, rows: pd.Series) -> pd.Series:
@@ -477,10 +469,6 @@ def _lone(kept: pd.Series, rows: pd.Series) -> pd.Series:
 def _far_values(values: pd.Series, low: float, high: float, gap: float) -> pd.Series:
     vanishing = (values.abs() < 1 / LARGEST) & (values != 0)
     return values[(values > high + gap) | (values < low - gap) | vanishing]
-
-
-def _uses(kept: pd.Series, scale: tuple[float, float]) -> bool:
-    return scale[1] > 1 or bool((kept % 1 != 0).any())
 
 
 def read_texts(
