@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.data.codes import codes_of
+from judgestats.data.readers import verdicts
 from judgestats.data.readers.columns import (
     PARTS,
     VERDICTS,
@@ -21,14 +22,6 @@ from judgestats.data.readers.columns import (
 )
 from judgestats.data.readers.options import TableOptions
 from judgestats.data.readers.roles import group_codes
-from judgestats.data.readers.verdicts import (
-    FAR,
-    INFINITE,
-    TOO_LARGE,
-    Read,
-    kind_of_column,
-    side_columns,
-)
 from judgestats.data.verdict_kinds import PREFERENCES, normalize_value
 from judgestats.errors import InputError
 from judgestats.protocols.base import Status
@@ -165,7 +158,7 @@ def check_table(
     table: pd.DataFrame,
     out: pd.DataFrame,
     options: TableOptions,
-    read: Read,
+    read: verdicts.Read,
     names: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str]]:
     """Refuse what can only be a mistake, and name what may be one.
@@ -199,14 +192,14 @@ def check_table(
         two_scales = check_scales(source, out[~out.index.isin(read.far)])
     out, repeated = _drop_duplicates(table, out, names)
     notes = [*two_scales, *repeated]
-    for start, what in ((INFINITE, "infinite score"), (TOO_LARGE, "score")):
+    for start, what in ((verdicts.INFINITE, "infinite score"), (verdicts.TOO_LARGE, "score")):
         if any(str(reason).startswith(start) for reason in out["reason"].unique()):
             such = out["reason"].astype(str).str.startswith(start)
             n, row = int(such.sum()), int(such.argmax()) + 1
             value = str(out["reason"].iloc[row - 1]).removeprefix(start).lstrip(": ")
             first, far = f"the first in row {row}", ""
-            if start == TOO_LARGE:
-                first, far = f"{value} in row {row}", f"{FAR}, "
+            if start == verdicts.TOO_LARGE:
+                first, far = f"{value} in row {row}", f"{verdicts.FAR}, "
             text = (
                 f"{n:,} {what}{'s' * (n > 1)} ({first}) {'are' if n > 1 else 'is'} {far}no point "
                 "of a scale and counted as unparsed."
@@ -214,11 +207,10 @@ def check_table(
             notes.append(Remark(text, "no_score", n))
     if "label" in out:
         both = (out["label"] != "") & (out["status"] == "ok")
-        verdicts = out["choice"].where(
-            out["choice"] != "", each_distinct(out["score"], "{:g}".format)
-        )
-        same = verdicts[both].astype(str) == out.loc[both, "label"].astype(str)
-        if len(same) >= MISTAKES_ENOUGH and same.all() and len(set(verdicts[both])) > 1:
+        points = each_distinct(out["score"], "{:g}".format)
+        said = out["choice"].where(out["choice"] != "", points)[both]
+        same = said.astype(str) == out.loc[both, "label"].astype(str)
+        if len(same) >= MISTAKES_ENOUGH and same.all() and len(set(said)) > 1:
             text = (
                 f"The labels ({names.get('label', 'joined')}) and the verdicts are the same in all "
                 f"{len(same):,} rows that have both. Is the label the judge's own verdict?"
@@ -239,12 +231,12 @@ def _equal_repeats(out: pd.DataFrame) -> list[str]:
         return []
     verdict = group_codes(found, ["score", "choice"])
     pairs = pd.unique(cell * (verdict.max() + 1) + verdict)
-    verdicts = np.bincount(pairs // (verdict.max() + 1))
+    different = np.bincount(pairs // (verdict.max() + 1))
     of_cell = np.zeros(len(sizes), dtype=np.int64)
     of_cell[cell] = condition
     for first in np.sort(np.unique(condition, return_index=True)[1]):
         own = of_cell == condition[first]
-        if own.sum() >= _COPIES_ENOUGH and sizes[own].min() >= 3 and verdicts[own].max() == 1:
+        if own.sum() >= _COPIES_ENOUGH and sizes[own].min() >= 3 and different[own].max() == 1:
             text = (
                 f"All repeats of all {own.sum():,} items are equal ({found['judge'].iloc[first]}), "
                 "as copies from a cache are. If they are copies, consistency is not known."
@@ -422,10 +414,10 @@ def with_pairs_of_ids(
     """
     given = dict(names)
     item = given.get("item_id", "")
-    if not item or "order" in given or options.item or options.labels is not None:
-        return table, given, ""
     question = f"question of {item}"
-    if {"model_a", "model_b", question} & set(table.columns) or side_columns(table) is not None:
+    stated = "order" in given or options.item or options.labels is not None
+    taken = {"model_a", "model_b", question} & set(table.columns)
+    if not item or stated or taken or verdicts.side_columns(table) is not None:
         return table, given, ""
     codes, ids = codes_of(text_column(table[item]))
     mark = next((m for m in _MARKS if len(ids) and all(v.count(m) >= 2 for v in ids)), "")
@@ -473,7 +465,7 @@ def with_orders(
     """
     given = dict(names)
     own = {folded(c): str(c) for c in table.columns}
-    sides = side_columns(table)
+    sides = verdicts.side_columns(table)
     if sides is None or "order" in given or options.labels is not None or "item_id" not in given:
         return table, given, ""
     first, second = sides
@@ -523,7 +515,7 @@ def _preferences(
     """Whether the verdicts say which of the two is better."""
     for role in VERDICTS:
         if role in names and options.kind in {"", "preference"}:
-            kind = kind_of_column(source, table[names[role]], names[role], role, options)
+            kind = verdicts.kind_of_column(source, table[names[role]], names[role], role, options)
             return kind.name == "preference"
     return False
 

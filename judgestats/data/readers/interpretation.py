@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from judgestats.data.readers import layout, row_checks
+from judgestats.data.readers import layout, roles, row_checks
 from judgestats.data.readers.columns import (
     ALIASES,
     PARTS,
@@ -35,21 +35,6 @@ from judgestats.data.readers.columns import (
 )
 from judgestats.data.readers.json_paths import PLACE, ROW, leaf_paths, projected, with_leaves
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import (
-    ColumnRoles,
-    UndecidedError,
-    counts_or_measures,
-    group_codes,
-    has_nested_values,
-    is_crossed,
-    kind_of_rater,
-    kinds_of_raters,
-    labels_vary,
-    last_word,
-    names_criteria,
-    names_judged,
-    names_part,
-)
 from judgestats.data.readers.verdicts import side_columns
 from judgestats.data.verdict_kinds import (
     PREFERENCES,
@@ -105,7 +90,7 @@ def add_roles(roles: dict[str, list[str]], role: str, columns: Iterable[str]) ->
 
 def roles_of(
     names: Mapping[str, str],
-    understanding: ColumnRoles,
+    understanding: roles.ColumnRoles,
     *,
     systems: Sequence[str],
     wide: Mapping[str, str],
@@ -311,7 +296,7 @@ def proposed(
     table: pd.DataFrame,
     options: TableOptions,
     error: NoTableError
-    | UndecidedError
+    | roles.UndecidedError
     | RepliesError
     | MeaningError
     | row_checks.FurtherQuestionError,
@@ -343,7 +328,7 @@ def proposed(
     if isinstance(error, row_checks.FurtherQuestionError):
         seeds = [(0.4 * place, way) for place, way in enumerate(error.ways)]
     if isinstance(error, NoTableError):
-        trees = [c for c in map(str, table) if has_nested_values(table[c])]
+        trees = [c for c in map(str, table) if roles.has_nested_values(table[c])]
         seeds = list(_seeds(source, with_leaves(table, trees), options))
     found = _question(source, table, seeds, error, read)
     is_open = found is error and not isinstance(error, MeaningError)
@@ -380,7 +365,7 @@ def _words_to_state(
 
 def _may_be_words(column: pd.Series, name: str) -> bool:
     """A few short words, some of them not understood."""
-    if pd.api.types.is_numeric_dtype(column) or nested(column) or counts_or_measures(name):
+    if pd.api.types.is_numeric_dtype(column) or nested(column) or roles.counts_or_measures(name):
         return False
     levels = [str(v) for v in pd.unique(column.dropna())]
     if any(level.startswith("[") for level in levels):
@@ -407,7 +392,7 @@ def proposed_paths(
         table = table[[c for c in table if not nested(table[c])]]
         if table.empty or len(found_in) >= _MOST_ANSWERS:
             continue
-        label = next((c for c in map(str, table) if last_word(c) in _LABELS), "")
+        label = next((c for c in map(str, table) if roles.last_word(c) in _LABELS), "")
         said = TableOptions(mapping={"label": label} if label else {})
         seeds = [
             (cost, one)
@@ -443,7 +428,7 @@ def _question(
         left -= 1
         try:
             frame = read(options)
-        except UndecidedError as open_:
+        except roles.UndecidedError as open_:
             further = _with_roles(open_.table, options, open_)
             for more, one in further:
                 heapq.heappush(queue, (cost + more, next(number), one))
@@ -478,7 +463,7 @@ def _question(
         return InputError(why + added)
     by_words = isinstance(error, MeaningError) or all(a.options.values for a in answers.values())
     question = unclear if unclear and by_words else _UNCERTAIN
-    if isinstance(error, UndecidedError):
+    if isinstance(error, roles.UndecidedError):
         verb, them = ("varies", "is it") if len(error.columns) == 1 else ("vary", "are they")
         within = f"{verb} within one" if not error.groups else "names groups of"
         question = f"{error.examples} {within} {' + '.join(error.item)}. What {them}?"
@@ -531,7 +516,7 @@ def _seeds(
             for cost, column in columns
         ]
         if not whole:
-            words = [c for c in map(str, table.columns) if folded(last_word(c)) in _ALIASES]
+            words = [c for c in map(str, table.columns) if folded(roles.last_word(c)) in _ALIASES]
             whole = [(0.0, _stated(options, mapping={"choice": c})) for c in words[:2]]
     has_rows = len(table) > 1 and any(v in names for v in VERDICTS)
     for cost, one in whole:
@@ -553,9 +538,9 @@ def _design(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions
     item = _item_of(table, names, options)
     if item not in table or table[item].is_unique:
         return set()
-    base = group_codes(table, [item])
+    base = roles.group_codes(table, [item])
     rest = (c for c in map(str, table) if c != item and c not in served and not _is_named(c))
-    return {c for c in rest if not nested(table[c]) and is_crossed(table[c], base)}
+    return {c for c in rest if not nested(table[c]) and roles.is_crossed(table[c], base)}
 
 
 def _item_of(table: pd.DataFrame, names: Mapping[str, str], options: TableOptions) -> str:
@@ -568,12 +553,12 @@ def _with_labels(
     table: pd.DataFrame, columns: Sequence[str], names: Mapping[str, str], item: str
 ) -> list[dict[str, str]]:
     """Two columns of verdicts as verdict and label: by rows or names, or else both ways."""
-    columns = [c for c in columns if not layout.NO_VERDICT.search(last_word(c))]
+    columns = [c for c in columns if not layout.NO_VERDICT.search(roles.last_word(c))]
     if len(columns) != 2 or "label" in names:
         return []
     first, second = sorted(columns, key=lambda c: (of_people(c), list(table).index(c)))
     ways = [{"verdict": first, "label": second}, {"verdict": second, "label": first}]
-    if by_rows := [w for w in ways if item in table and labels_vary(table, [item], w)]:
+    if by_rows := [w for w in ways if item in table and roles.labels_vary(table, [item], w)]:
         return by_rows
     if not of_people(second) and any("." in c for c in columns):
         return []  # parts of one record
@@ -593,7 +578,7 @@ def _verdict_columns(
     found = []
     for column in map(str, table.columns):
         cells = table[column].dropna()
-        word = last_word(column)
+        word = roles.last_word(column)
         if column in taken or nested(cells) or not len(cells) or names_id(column):
             continue
         counts = cells.map(normalize_value).value_counts()
@@ -603,7 +588,7 @@ def _verdict_columns(
         if numbers and not fractions and len(counts) == len(table) > _FEW:
             continue  # numbers of rows
         words = (not known.unknown and known.is_binary) or set(counts.index) <= {*outcomes}
-        if counts_or_measures(column) and (numbers or not words):
+        if roles.counts_or_measures(column) and (numbers or not words):
             continue
         if len(counts) < 2 or not (words or fractions or (numbers and len(counts) <= _MOST_SCORES)):
             continue
@@ -616,7 +601,7 @@ def _verdict_columns(
 
 def _is_named(column: str) -> bool:
     """Whether a column is named as verdicts are."""
-    word = last_word(column)
+    word = roles.last_word(column)
     return word in _VERDICT_WORDS or folded(word) in _ALIASES
 
 
@@ -627,10 +612,10 @@ _ALIASES = frozenset(folded(name) for role in VERDICTS for name in ALIASES[role]
 def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[float, str]]:
     """Columns that may name items, the likeliest first."""
     found = []
-    trees = {c for c in map(str, table) if has_nested_values(table[c])}
+    trees = {c for c in map(str, table) if roles.has_nested_values(table[c])}
     for column in map(str, table.columns):
         cells = table[column]
-        word = last_word(column)
+        word = roles.last_word(column)
         if column in trees.union(taken) or column.startswith(PLACE) or cells.isna().any():
             continue
         named = bool(_ITEM_WORDS.search(word))
@@ -639,7 +624,7 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
         fractions = pd.api.types.is_float_dtype(cells) or (numbers_of(distinct) % 1 > 0).any()
         repeated = word.endswith("text") and REPEATED * levels <= len(table)
         repeated |= word in {"comment", "text"} and levels == len(table)
-        if fractions or (counts_or_measures(column) and not (named or repeated)):
+        if fractions or (roles.counts_or_measures(column) and not (named or repeated)):
             continue
         few_numbers = 2 * len(table) < _FEW and pd.api.types.is_numeric_dtype(cells)
         if levels < 2 or (few_numbers and not named):
@@ -657,10 +642,12 @@ def _item_columns(table: pd.DataFrame, taken: Collection[str]) -> list[tuple[flo
 
 
 def _with_roles(
-    table: pd.DataFrame, options: TableOptions, error: UndecidedError
+    table: pd.DataFrame, options: TableOptions, error: roles.UndecidedError
 ) -> Iterator[tuple[float, TableOptions]]:
     """The options with each role that the first open column may have."""
-    texts = {c: names_part(table, c) or (c in table and _is_text(table[c])) for c in error.columns}
+    texts = {
+        c: roles.names_part(table, c) or (c in table and _is_text(table[c])) for c in error.columns
+    }
     unique = {c: c in table and not nested(table[c]) and table[c].is_unique for c in texts}
     column = min(error.columns, key=lambda c: (texts[c], c.endswith("[]"), unique[c]))
     key = error.item
@@ -670,19 +657,20 @@ def _with_roles(
         yield 1.0, replace(options, ignore=(*options.ignore, column))
         return
     cells = table[column].astype(object) if column in table else pd.Series(dtype=object)
-    raters = kinds_of_raters(column, cells) if _JUDGE_WORDS.search(last_word(column)) else None
+    named = _JUDGE_WORDS.search(roles.last_word(column))
+    raters = roles.kinds_of_raters(column, cells) if named else None
     others = [v for k in ("human", "unknown") if raters for v in raters.kinds.get(k, ())]
     if raters and others and "judge" in raters.kinds:
         yield 0.0, replace(options, human=f"{column}={','.join(others)}")
         yield 0.1, replace(options, judge_rows=raters.format_kind("judge"))
-    roles = _roles(table, column)
+    costs = _roles(table, column)
     if error.groups:
         few = table[column].nunique() ** 2 <= len(table)
-        roles |= {"cluster": 2.0 * few, "system": 0.2, "unused": 0.5}
-        roles.pop("judge" if "judge" in error.names else "item", 0)
-    if labels_vary(table, key, error.names):
-        roles = {"rater": 0.0} | {role: cost + 0.5 for role, cost in roles.items()}
-    for role, cost in roles.items():
+        costs |= {"cluster": 2.0 * few, "system": 0.2, "unused": 0.5}
+        costs.pop("judge" if "judge" in error.names else "item", 0)
+    if roles.labels_vary(table, key, error.names):
+        costs = {"rater": 0.0} | {role: cost + 0.5 for role, cost in costs.items()}
+    for role, cost in costs.items():
         if role in options.mapping or column in options.mapping.values():
             continue
         if role == "rater" and "label" not in error.names:
@@ -704,12 +692,12 @@ def _is_text(column: pd.Series) -> bool:
 
 def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     """The roles that a column which varies within an item may have, with their costs."""
-    word = last_word(column)
+    word = roles.last_word(column)
     cells = table[column].dropna() if column in table else pd.Series(dtype=object)
     levels = [str(v) for v in pd.unique(cells)]
-    if not levels or has_nested_values(cells):
+    if not levels or roles.has_nested_values(cells):
         return {}  # its parts stand elsewhere
-    if len(levels) > 50 or names_judged(column, cells):
+    if len(levels) > 50 or roles.names_judged(column, cells):
         return {"item": 0.0, "unused": 0.5}
     if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
         whole = sorted(int(v) for v in set(cells))
@@ -719,10 +707,10 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     costs |= {"system": 1.0, "criterion": 1.0, "item": 2.0}
     if PLACE in table and "[]" not in column:  # of the record that holds the list
         costs |= {"condition": 0.5, "item": 1.2}
-    raters = [kind_of_rater(v) == "judge" for v in levels]
+    raters = [roles.kind_of_rater(v) == "judge" for v in levels]
     if all(raters) or _JUDGE_WORDS.search(word):
         costs["judge"] = 0.0
-    if names_criteria(column) or layout.criteria_names([*levels, *levels]):
+    if roles.names_criteria(column) or layout.criteria_names([*levels, *levels]):
         costs["criterion"] = 0.0
     if of_people(column):
         costs["rater"] = 0.0

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgestats.data.readers import logs
 from judgestats.data.readers.columns import clean_cells
 from judgestats.data.readers.exports import SEEN, Layout, find_layout, read_export
 from judgestats.data.readers.frame import bare, passes_and_failures
@@ -20,14 +21,6 @@ from judgestats.data.readers.interpretation import proposed, proposed_paths
 from judgestats.data.readers.json_paths import records_with_objects, tree_of
 from judgestats.data.readers.labels import with_labels, with_one_label, with_stated_words
 from judgestats.data.readers.layouts import LAYOUTS, layout_columns
-from judgestats.data.readers.logs import (
-    Log,
-    Reader,
-    open_log,
-    read_folder,
-    records_by_id,
-    understood_log,
-)
 from judgestats.data.readers.options import TableOptions, scale_of
 from judgestats.data.readers.roles import UndecidedError, has_nested_values
 from judgestats.data.readers.row_checks import OpenQuestionError
@@ -41,18 +34,18 @@ from judgestats.files.tables import SEPARATORS, is_parquet, rows_of
 from judgestats.files.text import clean_json
 
 
-def _declared() -> dict[str, Reader]:
+def _declared() -> dict[str, logs.Reader]:
     """The readers that the modules of this folder declare, by name."""
     modules = [
         importlib.import_module(f"judgestats.data.readers.{module.name}")
         for module in pkgutil.iter_modules([str(Path(__file__).parent)])
         if module.name != "registry"
     ]
-    readers = {v.name: v for m in modules for v in vars(m).values() if isinstance(v, Reader)}
+    readers = {v.name: v for m in modules for v in vars(m).values() if isinstance(v, logs.Reader)}
     return dict(sorted(readers.items()))
 
 
-LOGS: Mapping[str, Reader] = _declared()
+LOGS: Mapping[str, logs.Reader] = _declared()
 """Readers of other tools' logs; each is recognised by what the file holds."""
 
 EXPORTS: Mapping[str, Layout] = {layout.name: layout for layout in LAYOUTS}
@@ -70,7 +63,7 @@ def reader_names() -> tuple[str, ...]:
     return ("table", *LOGS, *EXPORTS)
 
 
-def recognised(log: Log) -> str:
+def recognised(log: logs.Log) -> str:
     """The name of the reader that a file's content calls for; empty for a plain table or none."""
     return next((name for name, reader in LOGS.items() if reader.fits(log)), "")
 
@@ -392,7 +385,7 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     if path.is_dir():
         if reader == "table":
             raise InputError(f"{path} is a folder; name the file with the judgments.")
-        reader, frame = read_folder(path, LOGS, reader=reader, judge=options.judge)
+        reader, frame = logs.read_folder(path, LOGS, reader=reader, judge=options.judge)
     else:
         reader, frame = _read_file(path, reader, options)
     if reader in LOGS:
@@ -405,7 +398,7 @@ def _read_path(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
             "layout": LOGS[reader].layout,
         }
         frame.attrs = said | frame.attrs
-        frame.attrs["understood"] = [f"{understood_log(frame, LOGS[reader])}."]
+        frame.attrs["understood"] = [f"{logs.understood_log(frame, LOGS[reader])}."]
         if options.scale is None and options.kind != "score":
             frame = passes_and_failures(frame)
     if reader in LOGS and options.values:
@@ -425,7 +418,7 @@ def _there(path: Path) -> bool:
 def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.DataFrame]:
     if reader == "table":
         return reader, read_table(path, options)
-    log = open_log(path, judge=options.judge)
+    log = logs.open_log(path, judge=options.judge)
     if reader in LOGS:
         if not LOGS[reader].fits(log):
             raise InputError(
@@ -453,7 +446,7 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
     except (NoTableError, UndecidedError) as error:
         listed = [r for _, r in islice(log.records(), 50)] if log.kind == "jsonl" else None
         deep = any(isinstance(v, (dict, list)) for r in listed or [] for v in r.values())
-        document = listed if deep else records_by_id(log.document)
+        document = listed if deep else logs.records_by_id(log.document)
         if document is None:
             raise
         if not options.has_table_options:
@@ -466,7 +459,7 @@ def _read_file(path: Path, reader: str, options: TableOptions) -> tuple[str, pd.
         raise NoTableError("\n".join(filter(None, [str(error), tree_of(document)]))) from error
 
 
-def _log_of(log: Log, table: pd.DataFrame) -> Log:
+def _log_of(log: logs.Log, table: pd.DataFrame) -> logs.Log:
     """The rows of Parquet as the records that JSON would hold."""
     rows = records_with_objects(table.astype(object).where(table.notna(), None))
     return replace(log, kind="json", first=rows[0] if rows else {}, document=rows)

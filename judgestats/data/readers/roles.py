@@ -13,16 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judgestats.data.codes import codes_of, row_codes
-from judgestats.data.readers.columns import (
-    PARTS,
-    SYSTEMS,
-    VERDICTS,
-    each_distinct,
-    folded,
-    known_column,
-    names_id,
-    nested,
-)
+from judgestats.data.readers import columns
 from judgestats.data.readers.json_paths import BLOCK, leaves_of, object_in
 from judgestats.data.verdict_kinds import normalize_value
 from judgestats.errors import InputError
@@ -104,7 +95,7 @@ def last_word(column: str) -> str:
     >>> last_word("scores[].metric_name"), last_word("Criterion")
     ('metricname', 'criterion')
     """
-    return folded(re.split(r"\[\]\.?|\.", column.removesuffix("[]"))[-1])
+    return columns.folded(re.split(r"\[\]\.?|\.", column.removesuffix("[]"))[-1])
 
 
 def names_judged(name: str, column: pd.Series) -> bool:
@@ -118,7 +109,7 @@ def names_judged(name: str, column: pd.Series) -> bool:
     """
     if names_judged_text(name):
         return True
-    return names_id(name) and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
+    return columns.names_id(name) and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
 
 
 def names_judged_text(name: str) -> bool:
@@ -144,7 +135,7 @@ def names_part(table: pd.DataFrame, column: str) -> bool:
     word = last_word(column)
     if word in CRITERIA | _ENTRIES:
         return column in table and 2 * table[column].astype(str).nunique() > len(table)
-    return word in ANSWERS - SYSTEMS
+    return word in ANSWERS - columns.SYSTEMS
 
 
 def names_criteria(column: str) -> bool:
@@ -165,7 +156,7 @@ def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64
 
 def hashable(column: pd.Series) -> pd.Series:
     """The column, as text where lists or objects, which have no hash, are in its cells."""
-    return column.astype(str) if nested(column) else column
+    return column.astype(str) if columns.nested(column) else column
 
 
 def has_nested_values(column: pd.Series) -> bool:
@@ -177,7 +168,7 @@ def has_nested_values(column: pd.Series) -> bool:
     (True, False)
     """
     shown = (v for v in column.dropna().head(50) if isinstance(v, str))
-    return nested(column) or any(v.lstrip()[:2] in {"[{", '{"', "{'"} for v in shown)
+    return columns.nested(column) or any(v.lstrip()[:2] in {"[{", '{"', "{'"} for v in shown)
 
 
 def understand(
@@ -223,14 +214,14 @@ def understand(
     base = group_codes(table, [*own_item, *not_parts, *factors])
     system = names.get("system", "")
     parts = [system] if system and system not in own_item and varies(base, table[system]) else []
-    grouping = [c for c in rest if folded(c) in CRITERIA and groups_items(table[c], base)]
+    grouping = [c for c in rest if columns.folded(c) in CRITERIA and groups_items(table[c], base)]
     criteria = list(grouping)
-    for column in rest if not item else [c for c in rest if folded(c) in CRITERIA]:
-        if folded(column) in CRITERIA and varies(base, table[column]):
+    for column in rest if not item else [c for c in rest if columns.folded(c) in CRITERIA]:
+        if columns.folded(column) in CRITERIA and varies(base, table[column]):
             own = _are_parts(table[column], base)  # rubrics of one item, which no other has
             (parts if own else criteria).append(column)
         elif (
-            folded(column) in PARTS
+            columns.folded(column) in columns.PARTS
             and not item
             and varies(base, table[column])
             and not (places and varies_in_lists(table, column, places[-1]))
@@ -254,7 +245,7 @@ def understand(
         elif places and (named := _entry_exclusion(table, column, base, places)) is not None:
             why = named
         elif (
-            last_word(column) in ANSWERS - SYSTEMS  # other answers are other items
+            last_word(column) in ANSWERS - columns.SYSTEMS  # other answers are other items
             or (not repeat and names_judged(column, table[column]))
         ) and varies(base, table[column]):
             why = ""
@@ -273,7 +264,7 @@ def understand(
     unused += [(c, "as you say") for c in ignore if c in table.columns]
     if open_:
         raise UndecidedError(source, open_, parts_of_key, table, names)
-    listed = [*stated, *criteria, *(c for c in factors if folded(c) in CRITERIA), ""]
+    listed = [*stated, *criteria, *(c for c in factors if columns.folded(c) in CRITERIA), ""]
     return ColumnRoles(
         item=parts_of_key, factors=conditions, unused=tuple(unused), criterion=listed[0],
         reasons=dict.fromkeys((*item, *factors), "stated")
@@ -300,7 +291,7 @@ def labels_vary(table: pd.DataFrame, item: Sequence[str], mapping: Mapping[str, 
     True
     """
     label = mapping.get("label", "")
-    verdict = next((mapping[v] for v in VERDICTS if v in mapping), "")
+    verdict = next((mapping[v] for v in columns.VERDICTS if v in mapping), "")
     if not {label, verdict, *item} <= set(table):
         return False
     base = group_codes(table, list(item))
@@ -333,7 +324,7 @@ def _why_unused(column: pd.Series, name: str, base: NDArray[np.int64], n_rows: i
     """Why a column is not used in a key; empty where it might have one."""
     if not varies(base, column):
         return UNVARYING
-    if nested(column):
+    if columns.nested(column):
         return "nested"
     name = _spaced(name)
     if pd.api.types.is_datetime64_any_dtype(column) or _TIMES.search(name):
@@ -616,7 +607,7 @@ def rater_kinds(
     found = []
     for column, cells in _word_columns(table, {*serving, *explained}):
         kinds = kinds_of_raters(column, cells)
-        if kinds is None or (folded(column) in SYSTEMS and column != judge):
+        if kinds is None or (columns.folded(column) in columns.SYSTEMS and column != judge):
             continue
         asks, if_varied = (_asks(kinds, judges=column == judge, varied=v) for v in (False, True))
         item = names.get("item_id")
@@ -730,8 +721,8 @@ def rows_of_raters(source: Path | str, table: pd.DataFrame, stated: str, option:
         There is no such column, or it does not hold a value.
     """
     wanted, _, given = stated.partition("=")
-    column = known_column(source, table, wanted.strip(), option)
-    cells = each_distinct(table[column], normalize_value)
+    column = columns.known_column(source, table, wanted.strip(), option)
+    cells = columns.each_distinct(table[column], normalize_value)
     values = [normalize_value(v) for v in given.split(",")]
     lost = [v for v in values if not cells.eq(v).any()]
     if lost:

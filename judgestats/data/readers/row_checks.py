@@ -28,12 +28,18 @@ from judgestats.results.records import CRITERIA
 class Answer:
     """One way to read a file: what it means, its options, and what it reads.
 
-    The last part of `preview` holds the first judgments, the others counts.
+    The last part of `preview` holds the first judgments, the others counts. `words` are those of
+    the command where the options are not all of them.
     """
 
     meaning: str
     options: TableOptions
     preview: tuple[str, ...]
+    words: tuple[str, ...] = ()
+
+    def command_words(self) -> list[str]:
+        """What is added to a command that reads the file this way."""
+        return list(self.words) or self.options.words()
 
 
 VERSION = 1
@@ -66,7 +72,7 @@ class OpenQuestionError(InputError):
         for answer in self.answers:
             options = answer.options
             if isinstance(self.source, Path):
-                said = " ".join([command, *map(shlex.quote, options.words())])
+                said = " ".join([command, *map(shlex.quote, answer.command_words())])
             else:
                 given = ", ".join(f"{k}={v!r}" for k, v in options.set_options().items())
                 said = f"js.audit(data, {given})"
@@ -112,7 +118,7 @@ def question_record(refusal: InputError, command: Sequence[str]) -> dict[str, An
         "options": [
             {
                 "meaning": answer.meaning,
-                "command": [*command, *answer.options.words()],
+                "command": [*command, *answer.command_words()],
                 "preview": [part for part in answer.preview if part],
             }
             for answer in answers

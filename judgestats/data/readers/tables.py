@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judgestats.data.columns import PARSED_COLUMNS
-from judgestats.data.readers import row_checks, verdicts
+from judgestats.data.readers import json_paths, layout, roles, row_checks, verdicts
 from judgestats.data.readers.checks import check_table, with_orders, with_pairs_of_ids
 from judgestats.data.readers.columns import (
     ALIASES,
@@ -44,38 +44,9 @@ from judgestats.data.readers.frame import (
     understood_as,
 )
 from judgestats.data.readers.interpretation import proposed, proposed_paths, roles_of
-from judgestats.data.readers.json_paths import (
-    PLACE,
-    ROW,
-    projected,
-    records_with_objects,
-    with_leaves,
-)
 from judgestats.data.readers.labels import joined_labels, with_labelled_rows, with_labels_of
-from judgestats.data.readers.layout import (
-    CROSSED,
-    criteria_columns,
-    exploded,
-    labels_by_criterion,
-    long_of,
-    named_runs,
-    people_columns,
-    run_columns,
-    wide_columns,
-    wide_paths,
-    with_paths,
-    with_raters_as_columns,
-)
 from judgestats.data.readers.logs import table_of
 from judgestats.data.readers.options import TableOptions
-from judgestats.data.readers.roles import (
-    UNVARYING,
-    ColumnRoles,
-    UndecidedError,
-    has_nested_values,
-    understand,
-    varies_in_lists,
-)
 from judgestats.data.readers.test_logs import ragas_options
 from judgestats.data.schema import validate_parsed
 from judgestats.data.verdict_kinds import RepliesError, meanings_of, normalize_value
@@ -169,13 +140,14 @@ def _verdict_columns(header: pd.DataFrame, options: TableOptions) -> set[str]:
     named = {folded(options.mapping[role]) for role in roles if role in options.mapping}
     columns = [str(c) for c in header.columns]
     return {c for c in columns if folded(c) in usual | named} | {
-        *named_runs(columns),
-        *(c for spec in options.wide for c in wide_columns(columns, spec)),
+        *layout.named_runs(columns),
+        *(c for spec in options.wide for c in layout.wide_columns(columns, spec)),
     }
 
 
 _OPEN = (
-    MissingRoleError, UndecidedError, RepliesError, MeaningError, row_checks.FurtherQuestionError
+    MissingRoleError, roles.UndecidedError, RepliesError, MeaningError,
+    row_checks.FurtherQuestionError,
 )  # fmt: skip
 """Refusals after which ways that read the table are looked for."""
 
@@ -217,7 +189,7 @@ def read_frame(
         read = partial(tried, source, table)
         found: InputError = error
         if not options.has_table_options and any(nested(table[c]) for c in table):
-            found = proposed_paths(source, records_with_objects(table), error, read)
+            found = proposed_paths(source, json_paths.records_with_objects(table), error, read)
         if found is error:
             found = proposed(source, table.rename(columns=str), options, error, read)
         raise found from None
@@ -235,14 +207,14 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     table = table.rename(columns=str)
     paths = _paths(options)
     if any("[]" in p and p not in table for p in paths):
-        table = pd.DataFrame(projected(records_with_objects(table), paths))
+        table = pd.DataFrame(json_paths.projected(json_paths.records_with_objects(table), paths))
     if set(PARSED_COLUMNS) <= set(table.columns) and not options.has_table_options:
         return table.reset_index(drop=True)
-    if ROW in options.item and ROW not in table:
-        table = table.assign(**{ROW: range(1, len(table) + 1)})
+    if json_paths.ROW in options.item and json_paths.ROW not in table:
+        table = table.assign(**{json_paths.ROW: range(1, len(table) + 1)})
     given, n_rows = options, len(table)
     options = ragas_options(table, options)
-    layout = "" if options is given else "ragas"
+    layout_name = "" if options is given else "ragas"
     options = with_runs(source, table, options)
     shapes: list[str] = []
     served: dict[str, str] = {}
@@ -285,7 +257,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         table, names = verdicts.read_texts(source, table, names, options)
     if "rater" in mapping and "label" in names and not (options.human or people):
         served |= {names["rater"]: "rater", names["label"]: "label"}
-        table, names, people = with_raters_as_columns(source, table, names, options.factors)
+        table, names, people = layout.with_raters_as_columns(source, table, names, options.factors)
         humans = pd.Series(data=False, index=table.index)
     if not people:
         joined = names["item_id"]
@@ -300,7 +272,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     labelled = table[humans]
     table = table[~humans].reset_index(drop=True)
     places = row_checks.list_positions(table, options)
-    understanding = understand(
+    understanding = roles.understand(
         source,
         table.drop(columns=[*people, *own_words]),
         names,
@@ -368,7 +340,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     frame.attrs["understood"] = [f"{read.description}.", f"{sentence}."]
     frame.attrs["unused"] = {
         column: "the same in every row"
-        if why == UNVARYING and column in table and len(set(table[column].map(str))) == 1
+        if why == roles.UNVARYING and column in table and len(set(table[column].map(str))) == 1
         else why
         for column, why in understanding.unused
     }
@@ -376,7 +348,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
         "rows_in": n_rows,
         "rows_filtered": n_filtered,
         "options": given.words(),
-        "layout": layout,
+        "layout": layout_name,
     }
     frame.attrs["values"] = {
         names[v]: meanings_of(read.kinds.values()) for v in VERDICTS if v in names
@@ -387,7 +359,7 @@ def _frame_of(table: pd.DataFrame, options: TableOptions, source: Path | str) ->
     reasons = dict.fromkeys((*systems, *sides), "names who answered") | reasons
     reasons |= understanding.reasons
     reasons |= dict.fromkeys(wide, "stated" if given.wide else "by the names of columns")
-    derived = f"layout {layout}" if layout else "unique question"
+    derived = f"layout {layout_name}" if layout_name else "unique question"
     frame.attrs["reasons"] = reasons_of(frame.attrs["roles"], reasons, given, derived)
     frame.attrs["parts"] = {
         **served,
@@ -413,7 +385,7 @@ def with_runs(source: Path | str, table: pd.DataFrame, options: TableOptions) ->
     if verdict_columns and not all(given):  # a path into nested cells
         return options
     listed = [str(c) for c in table.columns]
-    runs = run_columns(table, listed)
+    runs = layout.run_columns(table, listed)
     names = resolve_columns(source, table, options.mapping, needs_item=False, needs_verdict=False)
     if verdict_columns:
         return _with_people(table, names, options)
@@ -452,12 +424,11 @@ def _with_criteria(
     if verdict and folded(verdict) not in _OVERALL:
         return options
     taken = {*names.values(), *options.item, *options.factors, *options.ignore}
-    trees = [
-        c for c in map(str, table) if folded(c) in _OF_VERDICTS and has_nested_values(table[c])
-    ]
+    named = [c for c in map(str, table) if folded(c) in _OF_VERDICTS]
+    trees = [c for c in named if roles.has_nested_values(table[c])]
     if trees and any(table[c].astype(str).str.match(_POINTS).all() for c in map(str, table)):
         return options  # a list of points may be what the judge gave, and the object labels
-    spec = criteria_columns(with_leaves(table, trees), taken)
+    spec = layout.criteria_columns(json_paths.with_leaves(table, trees), taken)
     if not spec:
         return options
     mapping = dict(options.mapping)
@@ -482,7 +453,7 @@ def _with_people(
     if said or not verdict or verdict not in table:
         return options
     taken = {*names.values(), *options.item, *options.factors, *options.ignore}
-    people = people_columns(table, verdict, taken)
+    people = layout.people_columns(table, verdict, taken)
     if len(people) == 1:
         return replace(options, mapping={**options.mapping, "label": people[0]})
     return replace(options, wide=(f"label={','.join(people)}",)) if people else options
@@ -532,7 +503,7 @@ def _expand_rows(
     listed = row_checks.list_positions(table, options)
     dropped = {"replicate"} if listed or names.get("replicate") in options.item else set()
     if listed and "judge" in names and folded(names["judge"]) == "model":
-        dropped |= {"judge"} if varies_in_lists(table, names["judge"], listed[-1]) else set()
+        dropped |= {"judge"} if roles.varies_in_lists(table, names["judge"], listed[-1]) else set()
     if "judge" not in mapping and "system" not in names and answers_differ(table, names):
         names = {"system" if k == "judge" else k: v for k, v in names.items()}
     if listed and "status" in names:
@@ -541,7 +512,7 @@ def _expand_rows(
     names = {k: v for k, v in names.items() if k not in dropped - set(mapping)}
     if options.human and "label" not in mapping:
         names = {k: v for k, v in names.items() if k != "label"}
-    return with_leaves(table, _parents(table, names.values())), names
+    return json_paths.with_leaves(table, _parents(table, names.values())), names
 
 
 def _parents(table: pd.DataFrame, served: Collection[str]) -> list[str]:
@@ -573,22 +544,25 @@ def reshaped(
         mapping.setdefault("item_id", options.item[0])
     people: tuple[str, ...] = ()
     if options.explode:
-        table = exploded(source, table, options.explode)
+        table = layout.exploded(source, table, options.explode)
         shapes.append(f"one row per entry of {', '.join(options.explode)}")
         served |= dict.fromkeys(options.explode, "verdicts, one per entry")
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping) and not options.wide:
             one = column_named(table.columns, options.explode[0])
             if one:
                 mapping["raw_text" if options.parse else "verdict"] = one
-        if "replicate" not in mapping and PLACE not in {*mapping.values(), *options.item}:
-            mapping["replicate"] = PLACE
+        if "replicate" not in mapping and json_paths.PLACE not in {
+            *mapping.values(),
+            *options.item,
+        }:
+            mapping["replicate"] = json_paths.PLACE
     for spec in options.wide:
-        table = with_paths(source, table, wide_paths(spec))
-        table, role, columns = long_of(source, table, spec)
+        table = layout.with_paths(source, table, layout.wide_paths(spec))
+        table, role, columns = layout.long_of(source, table, spec)
         one = {"label": "person", "replicate": "repeat"}.get(role, role)
         shapes.append(f"one column per {one} ({few_names(list(columns))})")
         served |= dict.fromkeys(columns, "label" if role == "label" else f"verdicts of one {one}")
-        wide |= dict.fromkeys(columns, "criterion" if role in CROSSED else role)
+        wide |= dict.fromkeys(columns, "criterion" if role in layout.CROSSED else role)
         if role == "label":
             people = (*people, *columns)
             continue
@@ -596,9 +570,9 @@ def reshaped(
             mapping[own] = own
         if not {"score", "choice", "verdict", "raw_text"} & set(mapping):
             mapping["raw_text" if options.parse else "verdict"] = "verdict"
-    table, people = labels_by_criterion(source, table, people)
+    table, people = layout.labels_by_criterion(source, table, people)
     paths = [*mapping.values(), *_paths(options)]
-    table = with_paths(source, table, paths)
+    table = layout.with_paths(source, table, paths)
     if run := mapping.pop("run", ""):
         numbered = [
             known_column(source, table, c, "run") for c in (run, mapping.get("replicate")) if c
@@ -614,7 +588,7 @@ def _columns(
     source: Path | str,
     table: pd.DataFrame,
     names: Mapping[str, str],
-    understanding: ColumnRoles,
+    understanding: roles.ColumnRoles,
     options: TableOptions,
 ) -> pd.DataFrame:
     """Everything but the verdicts, under our names and types."""
