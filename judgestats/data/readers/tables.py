@@ -551,11 +551,8 @@ def reshaped(
             one = column_named(table.columns, options.explode[0])
             if one:
                 mapping["raw_text" if options.parse else "verdict"] = one
-        if "replicate" not in mapping and json_paths.PLACE not in {
-            *mapping.values(),
-            *options.item,
-        }:
-            mapping["replicate"] = json_paths.PLACE
+        if json_paths.PLACE not in {*mapping.values(), *options.item}:
+            mapping.setdefault("replicate", json_paths.PLACE)
     for spec in options.wide:
         table = layout.with_paths(source, table, layout.wide_paths(spec))
         table, role, columns = layout.long_of(source, table, spec)
