@@ -377,8 +377,8 @@ def cluster_bootstrap(
         )
     if n_clusters < 10:
         message = f"Only {n_clusters} clusters: the bootstrap interval is likely too short."
-        more = f"{message} Judge items of more questions."
-        notes.append(Note(code="few_clusters", message=more))
+        message += " Judge items of more questions."
+        notes.append(Note(code="few_clusters", message=message))
 
     sizes = [
         min(CHUNK, inference["n_resamples"] - start)

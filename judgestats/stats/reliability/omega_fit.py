@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -36,7 +35,7 @@ def check_options(
     one_of("omega_total", "estimator", estimator, get_args(one_factor.Estimator))
     one_of("omega_total", "denominator", denominator, get_args(one_factor.Denominator))
     one_of("omega_total", "interval", interval, (*get_args(IntervalMethod), None))
-    is_share = isinstance(lower, Real) and 0 <= lower < 1
+    is_share = isinstance(lower, (int, float, np.number)) and 0 <= float(lower) < 1
     if not (lower is None or lower == "default" or is_share):
         raise InputError(
             "omega_total: lower must be a share of variance in [0, 1), None or 'default', got "
