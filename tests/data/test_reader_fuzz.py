@@ -348,3 +348,16 @@ def test_a_text_of_json_is_kept_to_200_000_characters(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps({"item_id": "q" * 200_001, "score": 1}))
     assert js.read_judgments(path)["item_id"].tolist() == ["q" * 200_000]
+
+
+@pytest.mark.parametrize("name", ["doc_id", "session_id", "essayId"])
+def test_lists_under_the_name_of_an_id_are_refused_in_a_sentence(name):
+    rows = [{"item": "ab"[k % 2], name: [k], "score": k % 3} for k in range(6)]
+    with pytest.raises(InputError, match=name):
+        js.read_judgments(rows)
+
+
+def test_a_column_of_lists_is_not_the_only_id():
+    rows = [{"passage_id": [k], "score": k % 3} for k in range(6)]
+    with pytest.raises(InputError, match="not certain"):
+        js.read_judgments(rows)

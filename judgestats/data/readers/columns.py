@@ -345,7 +345,7 @@ def _lone_id(table: pd.DataFrame, used: Collection[str], *, asked: bool) -> str:
     named = named or [c for c in free if folded(c) in _TEXT_NOUNS and not asked]
     judged = [m[0] for m in ids if folded(m[1]) in _TEXT_NOUNS]
     named = judged if len(named) > 1 and len(judged) == 1 else named
-    if len(named) != 1 or table[named[0]].isna().any():
+    if len(named) != 1 or nested(table[named[0]]) or table[named[0]].isna().any():
         return ""
     if not len(table) or not table[named[0]].is_unique:
         return named[0]

@@ -694,7 +694,7 @@ def _roles(table: pd.DataFrame, column: str) -> dict[str, float]:
     """The roles that a column which varies within an item may have, with their costs."""
     word = roles.last_word(column)
     cells = table[column].dropna() if column in table else pd.Series(dtype=object)
-    levels = [str(v) for v in pd.unique(cells)]
+    levels = [str(v) for v in pd.unique(roles.hashable(cells))]
     if not levels or roles.has_nested_values(cells):
         return {}  # its parts stand elsewhere
     if len(levels) > 50 or roles.names_judged(column, cells):

@@ -109,7 +109,8 @@ def names_judged(name: str, column: pd.Series) -> bool:
     """
     if names_judged_text(name):
         return True
-    return columns.names_id(name) and not _ROWS.search(_spaced(name)) and bool(column.is_unique)
+    by_name = columns.names_id(name) and not _ROWS.search(_spaced(name))
+    return by_name and bool(hashable(column).is_unique)
 
 
 def names_judged_text(name: str) -> bool:
