@@ -216,6 +216,29 @@ def test_other_words_do_not_ask(levels) -> None:
     assert len(js.read_judgments(rows)) == len(plain_reading) == 40
 
 
+def test_two_columns_that_say_who_gave_a_row_are_both_named() -> None:
+    rows = pd.DataFrame(
+        [
+            {
+                "id": f"q{i}",
+                "source": source,
+                "annotator": who,
+                "value": "pass" if i % 3 else "fail",
+            }
+            for i in range(20)
+            for source, who in (("EVAL", "gpt-4o"), ("EVAL", "human"), ("ANNOTATION", "human"))
+        ]
+    )
+    with pytest.raises(InputError, match=r"'source' says who.*--rows annotator=gpt-4o"):
+        js.read_judgments(rows)
+    one = js.read_judgments(rows, judge_rows="source=EVAL", rows=["annotator=gpt-4o"])
+    assert len(one) == 20
+    with pytest.raises(InputError, match=r"'annotator' says who.*, too\.") as refused:
+        js.read_judgments(rows, judge_rows="source=EVAL")
+    [answer] = refused.value.answers
+    assert len(js.read_judgments(rows, **answer.options.set_options())) == 20
+
+
 def test_words_of_raters() -> None:
     words = {"human": ["Human", "annotators", "human_expert_2", "APP"], "judge": ["LLM-as-a-judge"]}
     assert all(kind_of_rater(w) == kind for kind, listed in words.items() for w in listed)

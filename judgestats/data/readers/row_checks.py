@@ -453,14 +453,24 @@ def raters_question(rows: Rows, found: roles.RaterKinds) -> InputError:
             "Give the judge's file, with this one as --labels; or say that these rows are judged: "
             f"--judge-rows {found.format_kind('human')}."
         )
-    question = f"{found.column!r} says who gave each row: {found.described()}. Whose is judged?"
+    said = f"says who gave each row: {found.described()}"
+    stated = rows.options.judge_rows or rows.options.human
+    if stated and stated.partition("=")[0].strip() != found.column:  # one column is said already
+        kept = (*rows.options.rows, found.format_kind(_judge_kind(found)))
+        answers = [("only these rows are read", replace(rows.options, rows=kept))]
+        return rows.ask(f"{found.column!r} {said}, too.", answers)
+    question = f"{found.column!r} {said}. Whose is judged?"
     return rows.ask(question, _rater_options(rows, found))
+
+
+def _judge_kind(found: roles.RaterKinds) -> str:
+    """The kind of rater whose rows are judged, if nobody says another."""
+    return "judge" if "judge" in found.kinds else next(k for k in found.kinds if k != "human")
 
 
 def _rater_options(rows: Rows, found: roles.RaterKinds) -> Iterator[tuple[str, TableOptions]]:
     kinds = found.kinds
-    others = [k for k in kinds if k not in {"human", "judge"}]
-    judge = "judge" if "judge" in kinds else others[0]
+    others, judge = [k for k in kinds if k not in {"human", "judge"}], _judge_kind(found)
     judged = found.format_kind(judge)
     table = with_paths(rows.source, rows.table, [found.column])
     judged_rows = table[table[found.column].isin(kinds[judge])]
