@@ -13,7 +13,7 @@ from judgestats.data.columns import Condition
 from judgestats.protocols.strategies import Strategy
 from judgestats.runner.common_parameters import CandidateParameters
 from judgestats.runner.design import Design, Levels
-from judgestats.runner.parameter_types import ChoiceParam, IntParam, parameter
+from judgestats.runner.parameter_types import ChoiceParam, IntParam, analysis_option, parameter
 from judgestats.runner.sources import (
     StrategyParameters,
     candidates,
@@ -25,10 +25,8 @@ from judgestats.runner.sources import (
 class Parameters(StrategyParameters, CandidateParameters):
     """Candidates are compared by strategies."""
 
-    equal_points: Annotated[str, ChoiceParam(*TIES)] = parameter(
-        "judgments",
-        "Winner of equal points: judgments (the larger share of them), random, or drop",
-        group="Analysis",
+    equal_points: Annotated[str, ChoiceParam(*TIES)] = analysis_option(
+        "judgments", "Winner of equal points: judgments (the larger share of them), random, or drop"
     )
     repeats: Annotated[int, IntParam(1, 100_000)] = parameter(
         "1", "Repeats of every comparison", logged="design/replicates", common=True

@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import Annotated
 
 from judgestats.runner.design import ReplicationDesign, ReplicationParameters
-from judgestats.runner.parameter_types import ChoiceParam, parameter
+from judgestats.runner.parameter_types import ChoiceParam, data_option
 from judgestats.studies import study_names
 
 
 class Parameters(ReplicationParameters):
     """Which study, and its data."""
 
-    study: Annotated[str, ChoiceParam(*study_names())] = parameter(
-        "llmasjudge", f"Study: {', '.join(study_names())}", group="Data"
+    study: Annotated[str, ChoiceParam(*study_names())] = data_option(
+        "llmasjudge", f"Study: {', '.join(study_names())}"
     )
-    data: str = parameter(
+    data: str = data_option(
         "",
         "The authors' folder or zip, e.g. data/llmasjudge; by default the bundled records "
         "are shown",
-        group="Data",
     )
 
 

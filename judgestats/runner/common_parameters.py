@@ -35,8 +35,14 @@ from judgestats.runner.parameter_types import (
     Positive,
     Switch,
     Temperatures,
+    analysis_option,
+    budget_option,
+    data_option,
+    judge_option,
+    output_option,
     parameter,
     parameters_of,
+    request_option,
 )
 from judgestats.terminal import option
 
@@ -56,47 +62,43 @@ _PAIRS: ParsedParam = Pairs.__metadata__[0]  # type: ignore[attr-defined]
 _ITEM_OPTIONS = ParsedParam(lambda _, value: parse_options(value))
 _SCALE = ParsedParam(lambda _, value: Scale.parse(value))
 _ENGINE = ParsedParam(lambda _, value: parse_engine(value))
+_REASONING = replace(ChoiceParam(*REASONING), or_word="", instead="")
 
 
 class RunParameters(ParameterModel):
     """What even an entry point takes that asks no judge."""
 
-    seed: Annotated[int, IntParam(0)] = parameter(
-        "0", "Seed of resampling and of samples of items", logged="analysis/seed", group="Analysis"
+    seed: Annotated[int, IntParam(0)] = analysis_option(
+        "0", "Seed of resampling and of samples of items", logged="analysis/seed"
     )
-    resamples: Annotated[int, IntParam(99, 1_000_000)] = parameter(
-        "999", "Bootstrap resamples and permutations", logged="analysis/resamples", group="Analysis"
+    resamples: Annotated[int, IntParam(99, 1_000_000)] = analysis_option(
+        "999", "Bootstrap resamples and permutations", logged="analysis/resamples"
     )
-    report: Annotated[tuple[str, ...], FORMATS] = parameter(
-        "html,pdf", "Formats of the report, e.g. html,docx, or none", group="Output"
+    report: Annotated[tuple[str, ...], FORMATS] = output_option(
+        "html,pdf", "Formats of the report, e.g. html,docx, or none"
     )
-    detail: Annotated[Literal["brief", "full"], ChoiceParam("brief", "full")] = parameter(
-        "brief", "Length of the report: brief or full", group="Output"
+    detail: Annotated[Literal["brief", "full"], ChoiceParam("brief", "full")] = output_option(
+        "brief", "Length of the report: brief or full"
     )
-    run_name: str = parameter("", "Name of the MLflow run, e.g. release-7", group="Output")
+    run_name: str = output_option("", "Name of the MLflow run, e.g. release-7")
 
 
 class _JudgeParameters(ParameterModel):
     """Who judges what, how it is asked for, and how requests are sent."""
 
-    judges: ListParam = parameter(
+    judges: ListParam = judge_option(
         "sim-typical,sim-discerning,sim-coarse",
         "Judges, comma-separated, e.g. gpt-4o,llama3@http://host:8000/v1, a judges.yaml, "
         "gguf:model.gguf, or simulated sim-typical",
-        group="Judges",
         common=True,
     )
-    base_url: str = parameter(
-        "",
-        "Address of an OpenAI-compatible server, e.g. http://localhost:8000/v1",
-        group="Judges",
-        common=True,
+    base_url: str = judge_option(
+        "", "Address of an OpenAI-compatible server, e.g. http://localhost:8000/v1", common=True
     )
-    temperatures: Temperatures = parameter(
+    temperatures: Temperatures = judge_option(
         "0,0.3,0.5,0.7,1",
         "Temperatures, 0-2, e.g. 0,0.5,1; default leaves the field out of the request",
         logged="judge/temperatures",
-        group="Judges",
         common=True,
     )
     repeats: Annotated[int, IntParam(2, 100_000)] = parameter(
@@ -105,102 +107,85 @@ class _JudgeParameters(ParameterModel):
         logged="design/replicates",
         common=True,
     )
-    items: str = parameter(
+    items: str = data_option(
         "bank",
         "Items to judge: file (JSONL, CSV, Parquet), FastChat folder, published set "
         "(judgestats items list), or bank, e.g. my.jsonl",
-        group="Data",
         common=True,
     )
-    item_options: Annotated[Mapping[str, Any], _ITEM_OPTIONS] = parameter(
-        "", "Options of a published set, e.g. ties=drop,turn=1", group="Data"
+    item_options: Annotated[Mapping[str, Any], _ITEM_OPTIONS] = data_option(
+        "", "Options of a published set, e.g. ties=drop,turn=1"
     )
-    map: Pairs = parameter(
-        "", "Columns of the items file, e.g. question=prompt,response=answer", group="Data"
+    map: Pairs = data_option("", "Columns of the items file, e.g. question=prompt,response=answer")
+    responses: Annotated[int | None, IntParam(1, or_word="all")] = data_option(
+        "1", "Responses per question to judge (sampled by seed), or all"
     )
-    responses: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
-        "1", "Responses per question to judge (sampled by seed), or all", group="Data"
+    limit: Annotated[int | None, IntParam(2, or_word="")] = data_option(
+        "", "Largest number of questions, e.g. 20", common=True
     )
-    limit: Annotated[int | None, IntParam(2, or_word="")] = parameter(
-        "", "Largest number of questions, e.g. 20", group="Data", common=True
-    )
-    prompt: str = parameter(
+    prompt: str = judge_option(
         "",
         "Prompt: bundled name, or text file with {question} and {response}, e.g. "
         "mine.txt; prompt.LEVEL=FILE for one level of a comparison, one category of items, or "
         "two_turn",
         by_level=True,
-        group="Judges",
         common=True,
     )
     prompt_by_level: Mapping[str, str] = Field(default_factory=dict)
     reply_instruction: Annotated[Literal["reply", "none"], ChoiceParam("reply", "none")] = (
-        parameter(
+        request_option(
             "reply",
             "Reply instruction at the end of a custom prompt without {reply}: reply adds it, "
             "none leaves it out",
-            group="Request",
         )
     )
-    scale: Annotated[Scale, _SCALE] = parameter(
-        "1-10",
-        "Lowest and highest whole score, e.g. 1-5",
-        logged="judge/scale",
-        group="Judges",
-        common=True,
+    scale: Annotated[Scale, _SCALE] = judge_option(
+        "1-10", "Lowest and highest whole score, e.g. 1-5", logged="judge/scale", common=True
     )
     reply: Annotated[
         str, ChoiceParam("auto", "json_schema", "tool", "function", "text", "logprobs")
-    ] = parameter(
+    ] = request_option(
         "auto",
         "Reply format; auto takes the best that the judge supports, function sends the legacy "
         "field functions, logprobs gives weighted scores",
-        group="Request",
     )
-    reply_schema: str = parameter(
+    reply_schema: str = request_option(
         "",
         "JSON schema of the reply with the field of the verdict, in your order, e.g. schema.json",
-        group="Request",
     )
-    wire: Annotated[str, ChoiceParam(*WIRES)] = parameter(
+    wire: Annotated[str, ChoiceParam(*WIRES)] = request_option(
         CHAT,
         "How a prompt is sent: chat (messages), or completions (one raw text, no chat template)",
         logged="judge/wire",
-        group="Request",
     )
-    samples_per_request: Annotated[int, IntParam(1, 128)] = parameter(
-        "1",
-        "Repeats per request (the API's n), e.g. 5",
-        logged="design/choices_per_request",
-        group="Request",
+    samples_per_request: Annotated[int, IntParam(1, 128)] = request_option(
+        "1", "Repeats per request (the API's n), e.g. 5", logged="design/choices_per_request"
     )
-    request_seed: Annotated[int | None, IntParam(0, or_word="")] = parameter(
-        "", "Seed of the judges' sampling (the repeat's number is added), e.g. 7", group="Request"
+    request_seed: Annotated[int | None, IntParam(0, or_word="")] = request_option(
+        "", "Seed of the judges' sampling (the repeat's number is added), e.g. 7"
     )
     mode: Annotated[
         Literal["online", "batch", "offline"], ChoiceParam("online", "batch", "offline")
-    ] = parameter(
+    ] = request_option(
         "online",
         "How requests are sent: online, batch (Batch API at half the price, within 24 "
         "hours), or offline (answers of the journal only; judgestats requests)",
-        group="Request",
     )
-    concurrency: Annotated[int, IntParam(1, 4096)] = parameter(
-        "64", "Requests at the same time", group="Request"
+    concurrency: Annotated[int, IntParam(1, 4096)] = request_option(
+        "64", "Requests at the same time"
     )
-    engine: Annotated[Engine, _ENGINE] = parameter(
+    engine: Annotated[Engine, _ENGINE] = request_option(
         "local",
         "Where judgments are made: local, loky:4 (processes), or dask://host:8786 (cluster)",
-        group="Request",
     )
-    timeout: Positive = parameter("120", "Seconds per request", group="Request")
+    timeout: Positive = request_option("120", "Seconds per request")
 
 
 def _setting(name: str) -> Any:
     """A field of the request: its own declaration says how it is read."""
     field = FIELDS[name]
     read = ParsedParam(lambda _, text: field.read(text), words=tuple(field.words), or_word="")
-    return Annotated[Any, read], parameter("", field.help, group="Request", logged=f"judge/{name}")
+    return Annotated[Any, read], request_option("", field.help, logged=f"judge/{name}")
 
 
 if TYPE_CHECKING:  # fields of the request are reached by their names (`settings_of`)
@@ -215,44 +200,41 @@ else:
 
 
 class _BudgetParameters(_Requested):
-    extra_body: Annotated[Mapping[str, Any], ParsedParam(_extra_body)] = parameter(
+    extra_body: Annotated[Mapping[str, Any], ParsedParam(_extra_body)] = request_option(
         "",
         "Fields of some servers only, e.g. min_p=0.1,thinking.type=disabled",
         logged="judge/extra_body",
-        group="Request",
     )
-    max_cost: OptionalPositive = parameter(
-        "", "Largest cost in US dollars, e.g. 5", group="Budget", common=True
+    max_cost: OptionalPositive = budget_option(
+        "", "Largest cost in US dollars, e.g. 5", common=True
     )
-    prices: str = parameter(
-        "", "Price file (YAML) that overrides the bundled prices, e.g. prices.yaml", group="Budget"
+    prices: str = budget_option(
+        "", "Price file (YAML) that overrides the bundled prices, e.g. prices.yaml"
     )
-    max_requests: Annotated[int | None, IntParam(1, or_word="")] = parameter(
-        "", "Largest number of requests, e.g. 1000", group="Budget"
+    max_requests: Annotated[int | None, IntParam(1, or_word="")] = budget_option(
+        "", "Largest number of requests, e.g. 1000"
     )
-    until: str = parameter(
+    until: str = budget_option(
         "",
         "Rule that ends the run early: a width, e.g. icc_1_1:width<=.1, or an answer, e.g. "
         "difference!=0, icc_1_1>=.75, or verdict",
         logged="design/until",
-        group="Budget",
     )
-    max_items: Annotated[int | None, IntParam(4, or_word="")] = parameter(
-        "", "Largest number of items with --until, e.g. 300; by default all", group="Budget"
+    max_items: Annotated[int | None, IntParam(4, or_word="")] = budget_option(
+        "", "Largest number of items with --until, e.g. 300; by default all"
     )
-    first_look: Annotated[int, IntParam(2)] = parameter(
-        "20", "Items at the first look of --until", group="Budget"
+    first_look: Annotated[int, IntParam(2)] = budget_option(
+        "20", "Items at the first look of --until"
     )
-    look_items: Annotated[int, IntParam(1)] = parameter(
-        "10", "Items between two looks of --until", group="Budget"
+    look_items: Annotated[int, IntParam(1)] = budget_option(
+        "10", "Items between two looks of --until"
     )
-    dry_run: Switch = parameter(
-        "false", "Print calls, tokens and cost, and send nothing", group="Budget", common=True
+    dry_run: Switch = budget_option(
+        "false", "Print calls, tokens and cost, and send nothing", common=True
     )
-    journal: str = parameter(
+    journal: str = budget_option(
         ".judgestats/journal.sqlite",
         "File that keeps every answered call, so that a second run asks only for what is missing",
-        group="Budget",
     )
 
 
@@ -260,52 +242,45 @@ class CommonParameters(RunParameters, _BudgetParameters):
     """What every experiment that asks a judge takes."""
 
     omega_model: Annotated[str, ChoiceParam("parallel", "tau-equivalent", "congeneric")] = (
-        parameter(
+        analysis_option(
             "parallel",
             "Factor model of omega, next to Cronbach's alpha",
             logged="analysis/omega_model",
-            group="Analysis",
         )
     )
     duplicates: Annotated[
         Literal["cluster", "drop", "keep", "refuse"],
         ChoiceParam("cluster", "drop", "keep", "refuse"),
-    ] = parameter(
+    ] = analysis_option(
         "cluster",
         "Handling of items that repeat another item's text or replies: one cluster, first item "
         "only, no change, or an error",
         logged="analysis/duplicates",
-        group="Analysis",
     )
-    texts: OnOff = parameter(
-        "on", "Replies in the list of disagreements with labels: on or off", group="Output"
+    texts: OnOff = output_option(
+        "on", "Replies in the list of disagreements with labels: on or off"
     )
-    crosscheck: Annotated[Literal["yes", "no"], ChoiceParam("yes", "no")] = parameter(
+    crosscheck: Annotated[Literal["yes", "no"], ChoiceParam("yes", "no")] = analysis_option(
         "yes",
         "Recompute headline numbers with pingouin, statsmodels, and factor-analyzer: yes or no",
-        group="Analysis",
     )
-    traces: OnOff = parameter(
-        "off",
-        "MLflow trace of every call, with prompt, reply and verdict: on or off",
-        group="Output",
+    traces: OnOff = output_option(
+        "off", "MLflow trace of every call, with prompt, reply and verdict: on or off"
     )
     preset: str = parameter(
         "",
         "Design of the replicated study: paper (prompts: paraphrases unless study_files are given)",
     )
-    study_files: str = parameter(
+    study_files: str = judge_option(
         "",
         "Folder or ZIP of the study's repository with its prompts, e.g. data/gradelab "
         "(judgestats items fetch gradelab); of crowd also a text file of its paper",
-        group="Judges",
     )
-    wording: Annotated[str, ChoiceParam("", *WORDINGS)] = parameter(
+    wording: Annotated[str, ChoiceParam("", *WORDINGS)] = judge_option(
         "",
         "Prompts with preset=paper: original (the study's text), paraphrase, or both as "
         "conditions; by default original where study files are found",
         logged="wording",
-        group="Judges",
     )
 
 
@@ -318,35 +293,31 @@ def settings_of(parameters: CommonParameters) -> dict[str, Any]:
 class AnswerParameters(CommonParameters):
     """Of an experiment in which models may answer first."""
 
-    answers: str = parameter(
-        "", "File of models' answers with item_id, author, answer, e.g. answers.csv", group="Data"
+    answers: str = data_option(
+        "", "File of models' answers with item_id, author, answer, e.g. answers.csv"
     )
-    answerers: OptionalNames = parameter(
+    answerers: OptionalNames = data_option(
         "",
         "Models that answer the questions first, written as judges are, or sim-answerer-1 to -11",
-        group="Data",
     )
-    answer_temperatures: Temperatures = parameter(
-        "0.75", "Temperatures of the answerers, e.g. 0,0.75; one answer at each", group="Data"
+    answer_temperatures: Temperatures = data_option(
+        "0.75", "Temperatures of the answerers, e.g. 0,0.75; one answer at each"
     )
-    answer_prompt: str = parameter(
+    answer_prompt: str = data_option(
         "step_by_step",
         "Prompt of the answerers: bundled name, or text file with {question} (and "
         "{context} or {passage})",
-        group="Data",
     )
-    answer_max_tokens: Annotated[int | None, IntParam(1, or_word="")] = parameter(
-        "", "Longest answer in tokens, e.g. 500; by default the server's limit", group="Data"
+    answer_max_tokens: Annotated[int | None, IntParam(1, or_word="")] = data_option(
+        "", "Longest answer in tokens, e.g. 500; by default the server's limit"
     )
 
 
 class CandidateParameters(AnswerParameters):
     """Of an experiment that chooses among several responses."""
 
-    candidates: Annotated[int, IntParam(2, 64)] = parameter(
-        "4",
-        "Responses per question to compare (sampled by seed; all if models answer)",
-        group="Data",
+    candidates: Annotated[int, IntParam(2, 64)] = data_option(
+        "4", "Responses per question to compare (sampled by seed; all if models answer)"
     )
 
 
@@ -466,10 +437,8 @@ def parse_parameters(
 class OwnReasoning(CommonParameters):
     """Of an experiment in which a custom prompt may ask for an explanation."""
 
-    reasoning: Annotated[str, replace(ChoiceParam(*REASONING), or_word="", instead="")] = parameter(
-        "",
-        "Explanation asked for in your own prompt: none, before, or after the verdict",
-        group="Judges",
+    reasoning: Annotated[str, _REASONING] = judge_option(
+        "", "Explanation asked for in your own prompt: none, before, or after the verdict"
     )
 
 

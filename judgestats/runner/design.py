@@ -17,7 +17,7 @@ from judgestats.items.records import Item
 from judgestats.protocols import Pointwise, ProbedPairwise, PromptTemplate
 from judgestats.protocols.base import JudgingProtocol
 from judgestats.runner import common_parameters, parameter_types
-from judgestats.runner.parameter_types import parameter
+from judgestats.runner.parameter_types import data_option, judge_option, parameter
 
 
 class ParameterLookup(Protocol):
@@ -443,14 +443,13 @@ class WordingParameters(common_parameters.OwnReasoning):
     prompts: Annotated[
         tuple[str, ...],
         parameter_types.ParsedParam(parameter_types.read_names, or_word="", instead=()),
-    ] = parameter(
+    ] = judge_option(
         "",
         "Prompts that ask for the same, comma-separated: bundled names or text files; by "
         "default the eight bundled ones",
-        group="Judges",
     )
-    pairs: Annotated[int | None, parameter_types.IntParam(4, or_word="all")] = parameter(
-        "32", "Pairs to compare with asks=pairs (sampled by seed), or all", group="Data"
+    pairs: Annotated[int | None, parameter_types.IntParam(4, or_word="all")] = data_option(
+        "32", "Pairs to compare with asks=pairs (sampled by seed), or all"
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
@@ -217,6 +218,14 @@ def parameter(
         "by_level": by_level, "logged": logged, "group": group, "common": common,
     }  # fmt: skip
     return Field(default, validate_default=True, description=help, json_schema_extra=extra)
+
+
+data_option = partial(parameter, group="Data")
+judge_option = partial(parameter, group="Judges")
+request_option = partial(parameter, group="Request")
+budget_option = partial(parameter, group="Budget")
+analysis_option = partial(parameter, group="Analysis")
+output_option = partial(parameter, group="Output")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,14 @@ from judgestats.runner.common_parameters import (
     templates_of,
 )
 from judgestats.runner.design import crossed
-from judgestats.runner.parameter_types import IntParam, Pairs, ParsedParam, parameter
+from judgestats.runner.parameter_types import (
+    IntParam,
+    Pairs,
+    ParsedParam,
+    data_option,
+    judge_option,
+    parameter,
+)
 from judgestats.runner.study_prompts import OwnProtocol, printed_prompts
 from judgestats.studies.texts import StudyRequest
 
@@ -252,22 +259,19 @@ class ProbeParameters(OwnReasoning):
         "Probes: all, a kind (fair, scale, attack, control), a task (scores, pairs, "
         "options), or names (docs/experiments/probe.md)",
     )
-    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
-        "32",
-        "Pairs to compare (sampled by seed, across questions; labelled ones first), or all",
-        group="Data",
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = data_option(
+        "32", "Pairs to compare (sampled by seed, across questions; labelled ones first), or all"
     )
-    options: Annotated[int | None, IntParam(3, or_word="all")] = parameter(
-        "4", "Responses per choice of the best of several (sampled by seed), or all", group="Data"
+    options: Annotated[int | None, IntParam(3, or_word="all")] = data_option(
+        "4", "Responses per choice of the best of several (sampled by seed), or all"
     )
-    own: Pairs = parameter(
+    own: Pairs = data_option(
         "",
         "Authors of a judge's own answers, e.g. gpt-4o=gpt; by default those under its "
         "model's name",
-        group="Data",
     )
-    pair_prompt: str = parameter(
-        "", "Pairwise prompt with {question}, {response_a}, {response_b}, {context}", group="Judges"
+    pair_prompt: str = judge_option(
+        "", "Pairwise prompt with {question}, {response_a}, {response_b}, {context}"
     )
 
 

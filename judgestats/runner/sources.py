@@ -51,6 +51,9 @@ from judgestats.runner.parameter_types import (
     ParsedParam,
     Switch,
     Temperature,
+    analysis_option,
+    data_option,
+    judge_option,
     parameter,
     read_names,
 )
@@ -79,19 +82,18 @@ METHODS = (
 class PairParameters(CommonParameters):
     """Of an experiment on labelled pairs."""
 
-    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
-        "64", "Labelled pairs to judge (sampled by seed, across questions), or all", group="Data"
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = data_option(
+        "64", "Labelled pairs to judge (sampled by seed, across questions), or all"
     )
 
 
 class PairPromptParameters(PairParameters):
     """Of an experiment in which pairs are compared."""
 
-    pair_prompt: str = parameter(
+    pair_prompt: str = judge_option(
         "",
         "Text file of a pairwise prompt with {question}, {response_a} and {response_b}, "
         "e.g. pair.txt",
-        group="Judges",
     )
 
 
@@ -106,15 +108,11 @@ class MethodParameters(PairPromptParameters):
     series: Annotated[tuple[str, ...], Choices(*METHODS)] = parameter(
         "pointwise,pointwise-before", "Methods to run at every temperature"
     )
-    disagreement: Annotated[str, ChoiceParam(*RULES)] = parameter(
-        "tie",
-        "Outcome of a pair whose two orders disagree: tie, first (order), or drop",
-        group="Analysis",
+    disagreement: Annotated[str, ChoiceParam(*RULES)] = analysis_option(
+        "tie", "Outcome of a pair whose two orders disagree: tie, first (order), or drop"
     )
-    examples: str = parameter(
-        "",
-        "JSON-lines file of worked examples shown before every comparison, e.g. examples.jsonl",
-        group="Judges",
+    examples: str = judge_option(
+        "", "JSON-lines file of worked examples shown before every comparison, e.g. examples.jsonl"
     )
     repeated: Annotated[tuple[str, ...] | None, Choices(*METHODS, or_word="all")] = parameter(
         "all", "Methods with repeats, at methods_at (the others run once), or all"
@@ -232,28 +230,21 @@ _SHOWN = "Responses per item to show (sampled by seed), or all"
 
 class _Options(OwnReasoning):
     option_template: Annotated[str, ParsedParam(lambda _, text: text.replace("\\n", "\n"))] = (
-        parameter(
-            "",
-            "Form of an option with {label} or {n} and {text}, e.g. [{label}]: {text}",
-            group="Judges",
-        )
+        judge_option("", "Form of an option with {label} or {n} and {text}, e.g. [{label}]: {text}")
     )
 
 
 class SelectionParameters(_Options):
     """Of the experiment that shows all options in every rotation."""
 
-    prompts: ListParam = parameter(
+    prompts: ListParam = judge_option(
         ",".join(SELECTION_PROMPTS),
         "Judge prompts: 1-4, or text files with {question} and {options}",
-        group="Judges",
     )
     distractor: Annotated[tuple[str, ...], Choices("no", "yes")] = parameter(
         "no,yes", "Distractor (an option that answers another question): no, yes, or both"
     )
-    options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
-        "all", _SHOWN, group="Data"
-    )
+    options: Annotated[int | None, IntParam(2, or_word="all")] = data_option("all", _SHOWN)
     repeats: Repeats = repeats_of(
         "1", "Repeats of every rotation; 2 or more separate position from noise"
     )
@@ -279,20 +270,17 @@ def _sizes(name: str, text: str) -> dict[str, int]:
 class BestOfParameters(AnswerParameters, _Options):
     """Of the experiment on the best of several answers, which models may give first."""
 
-    options: Annotated[int | None, IntParam(2, or_word="all")] = parameter(
-        "5", _SHOWN, group="Data"
+    options: Annotated[int | None, IntParam(2, or_word="all")] = data_option("5", _SHOWN)
+    per_category: Annotated[int | None, IntParam(1, or_word="all")] = data_option(
+        "all", "Questions per category (BBH task, SQuAD article, ...), or all"
     )
-    per_category: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
-        "all", "Questions per category (BBH task, SQuAD article, ...), or all", group="Data"
+    per_benchmark: Annotated[Mapping[str, int], ParsedParam(_sizes)] = data_option(
+        "", "Largest number of questions per set (sampled by seed), e.g. squad=20"
     )
-    per_benchmark: Annotated[Mapping[str, int], ParsedParam(_sizes)] = parameter(
-        "", "Largest number of questions per set (sampled by seed), e.g. squad=20", group="Data"
-    )
-    reading: Annotated[str, ChoiceParam(*READINGS)] = parameter(
+    reading: Annotated[str, ChoiceParam(*READINGS)] = analysis_option(
         "judgestats",
         "Parser of replies; study reads only a letter behind 'Best Response:', as arXiv "
         "2412.12509 does",
-        group="Analysis",
     )
 
 
@@ -517,27 +505,22 @@ def _shares(name: str, value: str) -> str:
 class LabelParameters(CommonParameters):
     """Of an experiment that holds a judge to labels."""
 
-    labels: str = parameter(
+    labels: str = data_option(
         "designed",
         "Table of human labels (item_id, label; annotator, chance), e.g. labels.csv; "
         "designed takes the designed quality of the bundled items",
-        group="Data",
     )
-    labels_drawn: Annotated[str, ChoiceParam("", *LABELS_DRAWN)] = parameter(
-        "", f"Sampling of the labelled answers: {', '.join(LABELS_DRAWN)}", group="Data"
+    labels_drawn: Annotated[str, ChoiceParam("", *LABELS_DRAWN)] = data_option(
+        "", f"Sampling of the labelled answers: {', '.join(LABELS_DRAWN)}"
     )
-    mix: Annotated[str, ParsedParam(_shares)] = parameter(
-        "",
-        "Shares of categories in production, for corrected rates, e.g. chat=.8,code=.2",
-        group="Analysis",
+    mix: Annotated[str, ParsedParam(_shares)] = analysis_option(
+        "", "Shares of categories in production, for corrected rates, e.g. chat=.8,code=.2"
     )
-    labelled: Annotated[int | None, IntParam(1, or_word="all")] = parameter(
-        "100", "Answers that keep a designed label (sampled by seed), or all", group="Data"
+    labelled: Annotated[int | None, IntParam(1, or_word="all")] = data_option(
+        "100", "Answers that keep a designed label (sampled by seed), or all"
     )
-    pass_from: Annotated[float | None, ParsedParam(_from)] = parameter(
-        "middle",
-        "Cut-off: human score from which an answer passes, e.g. 4, or middle of the scale",
-        group="Analysis",
+    pass_from: Annotated[float | None, ParsedParam(_from)] = analysis_option(
+        "middle", "Cut-off: human score from which an answer passes, e.g. 4, or middle of the scale"
     )
     verdicts: Annotated[tuple[str, ...], Choices("pass_fail", "score")] = parameter(
         "pass_fail,score", "Kinds of verdicts to ask for: pass_fail, score, or both"
@@ -548,11 +531,10 @@ class LabelParameters(CommonParameters):
 class PeopleParameters(CommonParameters):
     """Of an experiment on scores: what their bias and variance are held to."""
 
-    people: Annotated[str, ParsedParam(_table_or_designed)] = parameter(
+    people: Annotated[str, ParsedParam(_table_or_designed)] = data_option(
         "",
         "Table of human scores (item_id, label), e.g. people.csv, for bias and variance; "
         "designed takes the designed quality of the bundled items",
-        group="Data",
     )
 
 
@@ -614,22 +596,18 @@ STAGE_JUDGES = {"remover": "removal", "points_judge": "points"}
 class StrategyParameters(AnswerParameters):
     """Of an experiment that compares strategies of judging."""
 
-    prompt: str = parameter(
+    prompt: str = judge_option(
         "",
         "Vanilla prompt: bundled name, or text file with {question}, {response_a} and {response_b}",
-        group="Judges",
         common=True,
     )
-    prompts: Pairs = parameter(
+    prompts: Pairs = judge_option(
         "",
         f"Your own text files for stages, e.g. crowd=mine.txt,removal=other.txt; stages are "
         f"{', '.join(STAGE_PROMPTS)}",
-        group="Judges",
     )
-    remover: str = parameter(
-        "",
-        "Model that removes verdicts from crowd judgments; by default the judge itself",
-        group="Judges",
+    remover: str = judge_option(
+        "", "Model that removes verdicts from crowd judgments; by default the judge itself"
     )
     strategies: ListParam = parameter(
         "vanilla,cce",
@@ -647,23 +625,20 @@ class StrategyParameters(AnswerParameters):
 class CrowdParameters(StrategyParameters):
     """Of the experiment on crowd comparative evaluation; ``repeats`` may be 1 here."""
 
-    items: str = parameter(
+    items: str = data_option(
         "bank",
         "Sets to judge, comma-separated: file, LAYOUT:PATH, published set (judgestats "
         "items list), or bank",
-        group="Data",
         common=True,
     )
-    points_judge: str = parameter(
-        "",
-        "Model that counts key points, for all judges; by default the judge itself",
-        group="Judges",
+    points_judge: str = judge_option(
+        "", "Model that counts key points, for all judges; by default the judge itself"
     )
-    limit: Annotated[int | None, IntParam(2, or_word="")] = parameter(
-        "", "Largest number of questions per set, e.g. 20", group="Data", common=True
+    limit: Annotated[int | None, IntParam(2, or_word="")] = data_option(
+        "", "Largest number of questions per set, e.g. 20", common=True
     )
-    pairs: Annotated[int | None, IntParam(4, or_word="all")] = parameter(
-        "24", "Labelled pairs per set (sampled by seed, across questions), or all", group="Data"
+    pairs: Annotated[int | None, IntParam(4, or_word="all")] = data_option(
+        "24", "Labelled pairs per set (sampled by seed, across questions), or all"
     )
     strategies: ListParam = parameter(
         "vanilla,long,plan,criteria,majority,aggregate,cce",
@@ -682,8 +657,8 @@ class CrowdParameters(StrategyParameters):
         "4", "Numbers of judgments at which selections are compared"
     )
     ties: Switch = parameter("false", "Ties as a possible verdict")
-    key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = parameter(
-        "4", "Count key points on every n-th pair, e.g. 4; 0 counts none", group="Analysis"
+    key_points: Annotated[int, IntParam(0, _MOST_PAIRS)] = analysis_option(
+        "4", "Count key points on every n-th pair, e.g. 4; 0 counts none"
     )
     repeats: Repeats = repeats_of("2", "Repeats of every pipeline; 2 or more give its reliability")
 
