@@ -150,10 +150,10 @@ def perturbation_demands(results: Results, label: str) -> list[Demand]:
     for row in perturbation_rows(results):
         if label not in row.cells:
             continue
-        if row.key.startswith(_CONTROL):
-            demands.append(Demand(key=row.key, threshold=0.0, direction="max"))
-        elif row.estimand in {"attack_success", "rank_loss"}:
-            demands.append(Demand(key=row.key, threshold=_MARGIN, direction="max"))
+        is_control = row.key.startswith(_CONTROL)
+        if is_control or row.estimand in {"attack_success", "rank_loss"}:
+            most = 0.0 if is_control else _MARGIN
+            demands.append(Demand(key=row.key, threshold=most, direction="max"))
         else:
             margin = _MARGIN * span if row.estimand == "probe_shift" else _MARGIN
             demands.append(Demand(key=row.key, threshold=-margin, top=margin, direction="within"))
@@ -289,10 +289,9 @@ def claim_sentence(headline: Headline, results: Results) -> str:
         template = next((text for key, text in FINDINGS.items() if key in tested), "")
         if isinstance(size, Comparison) and template:
             a, b = (names.get(level, level) for level in (size.a, size.b))
-            above = size.estimate > 0
             if headline.claim == "equivalent":
                 return f"{a} and {b} differ by less than the margin: {number}."
-            side = "higher" if above else "lower"
+            side = "higher" if size.estimate > 0 else "lower"
             own = [results.estimate(f"condition.gmd.{level}") for level in (size.a, size.b)]
             if size.estimand == "gmd_ratio" and None not in own:
                 x, y = (format_record(one, decimals=2)[0] for one in own if one is not None)

@@ -66,41 +66,36 @@ def next_step(open_one: Requirement, made: Measure, levels: Levels) -> NextStep 
     """
     unit = purposes.decided_of(open_one.key).unit.format(repeats=made.parts)
     have = open_one.n
+    step = NextStep(key=open_one.key, unit=unit, have=have)
     if math.isnan(open_one.estimate) or not have:
         return None
     if open_one.key in {"half_width", "mdd"}:
         total = have * (open_one.estimate / open_one.threshold) ** 2
         more = math.ceil(total - have)
-        return NextStep(key=open_one.key, unit=unit, have=have, if_true=more, assured=more)
-    if made.shape == "share" and open_one.direction != "within":
-        n = made.n_effective(0.025)
-        if not n > 0.5:  # unknown, or less than one trial tells
-            return None
-        found = _for_share(
-            round(made.estimate * n), round(n), open_one.threshold,
-            levels.use, levels.do_not_use, open_one.direction == "min",
-        )  # fmt: skip
-        scale = have / n
-        amounts = [None if k is None else math.ceil(k * scale) for k in found]
-        return NextStep(
-            key=open_one.key, unit=unit, have=have, if_true=amounts[0], assured=amounts[1]
-        )
-    return _for_normal(open_one, made, unit)
+        return replace(step, if_true=more, assured=more)
+    if made.shape != "share" or open_one.direction == "within":
+        return _for_normal(open_one, made, step)
+    n = made.n_effective(0.025)
+    if not n > 0.5:  # unknown, or less than one trial tells
+        return None
+    found = _for_share(
+        round(made.estimate * n), round(n), open_one.threshold,
+        levels.use, levels.do_not_use, open_one.direction == "min",
+    )  # fmt: skip
+    scale = have / n
+    amounts = [None if k is None else math.ceil(k * scale) for k in found]
+    return replace(step, if_true=amounts[0], assured=amounts[1])
 
 
-def _for_normal(open_one: Requirement, made: Measure, unit: str) -> NextStep | None:
+def _for_normal(open_one: Requirement, made: Measure, step: NextStep) -> NextStep | None:
     low, high = made.limits(0.025)
-    edges = (
-        (open_one.threshold, open_one.top)
-        if open_one.direction == "within"
-        else (open_one.threshold,)
-    )
+    edges = [open_one.threshold, open_one.top][: 2 if open_one.direction == "within" else 1]
     spread = made._scaled(high) - made._scaled(low)
     distance = min(abs(made._scaled(made.estimate) - made._scaled(edge)) for edge in edges)
     if math.isnan(spread):
         return None
     if not math.isfinite(spread) or not distance > 0:
-        return NextStep(key=open_one.key, unit=unit, have=open_one.n)
+        return step
     from scipy.special import ndtri
 
     error = spread / (2 * 1.96)
@@ -113,9 +108,7 @@ def _for_normal(open_one: Requirement, made: Measure, unit: str) -> NextStep | N
         ratio = ((-float(ndtri(open_one.level)) + 0.84) * error / planned) ** 2
         more = math.ceil(open_one.n * max(ratio - 1, 0))
         amounts.append(more if more <= _MOST else None)
-    return NextStep(
-        key=open_one.key, unit=unit, have=open_one.n, if_true=amounts[0], assured=amounts[1]
-    )
+    return replace(step, if_true=amounts[0], assured=amounts[1])
 
 
 def _separating_step(open_one: Requirement, results: Results, subject: Subject) -> NextStep | None:
@@ -134,13 +127,12 @@ def _separating_step(open_one: Requirement, results: Results, subject: Subject) 
     apart = np.sort(np.abs(found))[::-1]
     needed = math.ceil(round(open_one.threshold * len(apart), 9))
     critical = -float(ndtri(0.025 / len(apart)))
-    amount = None
-    for more in map(int, _sizes()):
-        t = apart[:needed] * math.sqrt(1 + more / open_one.n)
-        if float(np.sum(ndtr(critical - t))) <= 1 - _POWER:
-            amount = more
-            break
-    return NextStep(key=open_one.key, unit="items", have=open_one.n, if_true=amount)
+    enough = (
+        more
+        for more in map(int, _sizes())
+        if np.sum(ndtr(critical - apart[:needed] * math.sqrt(1 + more / open_one.n))) <= 1 - _POWER
+    )
+    return NextStep(key=open_one.key, unit="items", have=open_one.n, if_true=next(enough, None))
 
 
 def _sizes() -> NDArray[np.int_]:
@@ -336,12 +328,10 @@ def _experiment_verdicts(results: Results, options: DecisionOptions) -> tuple[Ve
     robust = perturbation_rows(results)
     if not stated and not robust:
         return contrast_verdicts(results) if results.kind == "experiment" else ()
-    if robust and not stated:
-        labels = list(dict.fromkeys(label for row in robust for label in row.cells))
-    else:
-        labels = _required_labels(results, options)
+    purpose, labels = "robust", list(dict.fromkeys(i for row in robust for i in row.cells))
+    if stated or not robust:
+        purpose, labels = "stated", _required_labels(results, options)
     judges = {c.label: c for c in results.conditions}
-    purpose = "robust" if robust and not stated else "stated"
     made = []
     for label in labels:
         condition = judges.get(label)
@@ -366,8 +356,7 @@ def _with_tail(results: Results, measure: Measure) -> Measure:
     bound = results.estimate(f"condition.{TAILS[measure.key]}.{measure.subject.label}")
     ends = bound.interval if bound is not None else None
     if ends is None:
-        why = bound.reason if bound is not None else ""
-        reason = why or "its tail bound is not known"
+        reason = (bound.reason if bound is not None else "") or "its tail bound is not known"
         return replace(measure, low=math.nan, high=math.nan, reason=reason)
     if measure.key == "sem":
         return replace(measure, high=ends.high)
@@ -391,11 +380,9 @@ def _missing(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
     """Why a quantity is not measured: verdicts of this kind cannot have it, or data are missing."""
     needs, kinds = _KINDS.get(key, ("", ()))
     kind = own[KIND].reason if KIND in own else ""
-    return (
-        f"it needs {needs}"
-        if needs and kind and kind not in kinds
-        else missing_labels(key, own, otherwise)
-    )
+    if needs and kind and kind not in kinds:
+        return f"it needs {needs}"
+    return missing_labels(key, own, otherwise)
 
 
 def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
@@ -577,23 +564,25 @@ def _purpose_for(kind: str, options: DecisionOptions, subject: Subject) -> str:
     asked = "classify" if asked == "score" and natural == "classify" else asked
     if asked == "gate" and kind == "scores":
         return "cutoff"
-    of_systems = ("pairs", "scores", "pass_fail")
-    fits = {
-        "gate": ("pass_fail",), "estimate": ("pass_fail",), "compare": of_systems,
-        "rank": of_systems, "score": ("scores",), "classify": ("words", "pass_fail"),
-    }  # fmt: skip
-    if asked not in fits:
+    if asked not in _FITS:
         raise InputError(f"--for: no purpose {asked!r}. Choose from {', '.join(PURPOSE_NAMES)}.")
-    if kind not in fits[asked]:
-        needs = {"gate": "pass / fail verdicts", "estimate": "pass / fail verdicts"}.get(
-            asked,
-            {"score": "scores or categories"}.get(asked, "preferences, or scores of systems"),
-        )
+    needs, kinds = _FITS[asked]
+    if kind not in kinds:
         holds = {"scores": "scores", "pairs": "preferences", "pass_fail": "pass / fail verdicts"}
         raise InputError(
             f"--for {asked} needs {needs}; {subject.name} gives {holds.get(kind, 'categories')}."
         )
     return asked
+
+
+_OF_SYSTEMS = "preferences, or scores of systems"
+_FITS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("gate", "estimate"), ("pass / fail verdicts", ("pass_fail",))),
+    **dict.fromkeys(("compare", "rank"), (_OF_SYSTEMS, ("pairs", "scores", "pass_fail"))),
+    "score": ("scores or categories", ("scores",)),
+    "classify": (_OF_SYSTEMS, ("words", "pass_fail")),
+}
+"""What a purpose needs: as text, and the kinds of verdicts that fit it."""
 
 
 def _no_difference(mdd: Measure | None) -> str:
@@ -625,55 +614,43 @@ def _decided(
     origin: Origin,
 ) -> Verdict:
     own = by_label.get(subject.label, {})
-    own_and_shared = {**by_label.get("", {}), **own}
     caveats = caveats_of(
-        results,
-        purpose,
-        subject,
-        pairs,
-        own_and_shared,
-        labels_drawn=options.labels_drawn,
-        looks=options.looks,
-    )
+        results, purpose, subject, pairs, {**by_label.get("", {}), **own},
+        labels_drawn=options.labels_drawn, looks=options.looks,
+    )  # fmt: skip
     verdict = decide(
         pairs, caveats, judges=judges, looks=options.looks, subject=subject, purpose=purpose,
         error=options.error,
     )  # fmt: skip
-    named = replace(
-        verdict,
-        requirements=tuple(
-            _label_requirement(r, purposes.decided_of(r.key, results), own)
-            for r in verdict.requirements
-        ),
-    )
+    requirements = tuple(_labelled_requirement(r, results, own) for r in verdict.requirements)
+    verdict = replace(verdict, requirements=requirements)
     flips = own["flip_rate"].estimate if "flip_rate" in own else math.nan
     measured = {demand.key: made for demand, made in pairs if made is not None}
     steps = [
         _separating_step(r, results, subject)
         if r.key == "separability"
         else next_step(r, measured[r.key], verdict.levels)
-        for r in verdict.requirements
+        for r in requirements
         if r.status == "open" and r.key in measured
     ] + [
         NextStep(key=r.key, unit=_UNMEASURED[r.key], have=0, if_true=100)
-        for r in verdict.requirements
+        for r in requirements
         if r.status == "not_measured" and r.kind == "required" and r.key in _UNMEASURED
     ]
     return replace(
         verdict,
         purpose_from=origin,
-        requirements=named.requirements,
-        sentence=_sentence(named, results, flips),
+        sentence=_sentence(verdict, results, flips),
         next=tuple(step for step in steps if step is not None),
         simulated=subject.judge in results.simulated_judges,
     )
 
 
-def _label_requirement(
-    requirement: Requirement, quantity: purposes.Decided, own: Mapping[str, Measure]
+def _labelled_requirement(
+    requirement: Requirement, results: Results, own: Mapping[str, Measure]
 ) -> Requirement:
     """The requirement with its label, and why it is not measured."""
-    reason = requirement.reason
+    quantity, reason = purposes.decided_of(requirement.key, results), requirement.reason
     if requirement.status == "not_measured":
         reason = reason or _missing(requirement.key, own, quantity.missing)
     return replace(requirement, label=quantity.label, bounded=quantity.bounded, reason=reason)

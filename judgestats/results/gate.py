@@ -14,7 +14,15 @@ from judgestats.results.numbers import apa_number
 from judgestats.results.purposes import FLAGS, is_imprecise, threshold_text, too_few
 from judgestats.results.quantities import quantity_of
 from judgestats.results.results import Results
-from judgestats.results.screen import WIDTH, Lines, Span, brief_of, hanging_lines, rest_lines
+from judgestats.results.screen import (
+    WIDTH,
+    Lines,
+    Span,
+    brief_of,
+    hanging_lines,
+    plain_text,
+    rest_lines,
+)
 from judgestats.results.verdict import ORDER, Requirement, Verdict
 from judgestats.results.verdict_screen import (
     WORDS,
@@ -53,7 +61,7 @@ class Gate:
 
     def __repr__(self) -> str:
         """The screen: the records behind it are thousands of numbers."""
-        return "\n".join("".join(span.text for span in line).rstrip() for line in self.lines())
+        return plain_text(self.lines())
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from judgestats.errors import InputError, nearest, printable
@@ -423,18 +424,17 @@ def _key(name: str, results: Results | None) -> str:
 
 def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> Demand:
     """One stated requirement."""
+    demand = partial(Demand, key=key, origin="user")
     if "..." in value:
         low, _, high = value.partition("...")
         high = high if high.startswith((".", "-", "0", "1")) else f".{high}"
         bottom, top = (_value(end, name, quantity) for end in (low, high))
-        return Demand(key=key, threshold=bottom, top=top, direction="within", origin="user")
+        return demand(threshold=bottom, top=top, direction="within")
     if key in FLAGS:
         if sign != "=" or value not in {"yes", "no"}:
             raise InputError(f"--require: {name} is yes or no. Write {name}=yes or {name}=no.")
         yes = value == "yes"
-        return Demand(
-            key=key, threshold=float(yes), direction="min" if yes else "max", origin="user"
-        )
+        return demand(threshold=float(yes), direction="min" if yes else "max")
     number = _value(value, name, quantity)
     if quantity.direction == "within":
         zero = quantity.nothing
@@ -445,10 +445,8 @@ def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> De
                 f"Write {name}={value.lstrip('+-')}."
             )
         if zero != 0 or (sign == ">=" and number <= 0) or number == 0:  # one side alone
-            one: Side = "min" if sign == ">=" else "max"
-            return Demand(key=key, threshold=number, direction=one, origin="user")
-        size = abs(number)
-        return Demand(key=key, threshold=-size, top=size, direction="within", origin="user")
+            return demand(threshold=number, direction="min" if sign == ">=" else "max")
+        return demand(threshold=-abs(number), top=abs(number), direction="within")
     if quantity.direction is None and sign == "=" and quantity.is_known:
         raise InputError(
             f"--require: {name} has no better direction. Write {name}>={value}, {name}<={value} "
@@ -461,9 +459,7 @@ def _stated(key: str, name: str, sign: str, value: str, quantity: Decided) -> De
             f"--require: {name}: {better} is better, so {name}{sign}{value} would pass the worst "
             f"judge. Write {name}={value} ({kept} {value})."
         )
-    return Demand(
-        key=key, threshold=number, direction=side, origin="user", is_precision=key in PRECISIONS
-    )
+    return demand(threshold=number, direction=side, is_precision=key in PRECISIONS)
 
 
 def _value(text: str, name: str, quantity: Decided) -> float:
@@ -553,6 +549,7 @@ def reason_of(
     if requirement is None:
         return "nothing was required."
     quantity = decided_of(requirement.key, results)
+    written = partial(apa_number, bounded=quantity.bounded)
     if requirement.status == "not_measured" or math.isnan(requirement.estimate):
         return f"{requirement.reason or quantity.missing}."
     estimate, limit = requirement.estimate, requirement.limit
@@ -562,11 +559,10 @@ def reason_of(
             return "most scores are alike, so an ICC interval does not cover; see flip rate."
         if several:
             return f"{quantity.label} has no interval."
-        number = apa_number(estimate, bounded=quantity.bounded)
         if refused:
             return f"{requirement.reason}."
         why = f": {requirement.reason}" if requirement.reason else ""
-        return f"{quantity.label} {number} has no interval{why}."
+        return f"{quantity.label} {written(estimate)} has no interval{why}."
     if requirement.status == "open" and requirement.key in FLAGS:
         return FLAGS[requirement.key]
     if requirement.key == "automation_share" and requirement.status == "open":
@@ -574,20 +570,14 @@ def reason_of(
     text = quantity.sentences[requirement.status][several]
     if not several and is_imprecise(requirement):
         text = f"{quantity.label} {{estimate}} {too_few(requirement)}."
-    percent = f"{100 * estimate:.0f}%"
-    flipped = f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many"
     cause = quantity.label.removeprefix("Shift of ")
     if requirement.status == "open" and requirement.apart:  # although the 95% interval decides
-        shown = (
-            "limits"
-            if several
-            else f"limit {apa_number(limit, digits=3, bounded=quantity.bounded)}"
-        )
+        shown = "limits" if several else f"limit {written(limit, digits=3)}"
         text = f"{text.removesuffix('.')} ({100 * (1 - requirement.level):.4g}% {shown})."
     needed = threshold_text(requirement).removeprefix("within ").lstrip("≥≤ ")
-    number = apa_number(estimate, bounded=quantity.bounded)
+    number = written(estimate)
     if number == needed:  # as many digits as set it apart
-        number = apa_number(estimate, digits=3, bounded=quantity.bounded)
+        number = written(estimate, digits=3)
     return text.format(
         label=quantity.label,
         cause=cause[:1].upper() + cause[1:],
@@ -595,10 +585,10 @@ def reason_of(
         limit=_limit(limit, quantity),
         limit_rest=f"{math.ceil(100 * (1 - limit))}%" if math.isfinite(limit) else "",
         rest=f"{min(100 * (1 - estimate), 100):.0f}%",
-        percent=percent,
+        percent=f"{100 * estimate:.0f}%",
         percentage_points=f"{100 * estimate:.0f}",
         needed=needed,
-        flips=flipped,
+        flips=f"{100 * flips:.0f}%" if math.isfinite(flips) else "too many",
     )
 
 

@@ -61,12 +61,14 @@ def format_record(record: Estimate | Comparison, *, decimals: int | None = None)
     """
     if math.isnan(record.estimate):
         return NOTHING, ""
-    entry, interval = quantity_of(record.estimand), record.interval
-    low, high = (interval.low, interval.high) if interval else (math.nan, math.nan)
+    entry, (low, high) = quantity_of(record.estimand), bounds_of(record.interval)
     if entry.unit == "count":
-        return _count(record.estimate), _safe(record.estimate, high)
+        if math.isinf(record.estimate):
+            return "not reachable", ""
+        most = "(no upper limit)" if math.isinf(high) else f"(up to {high:,.0f})"
+        return f"{record.estimate:,.0f}", most if high > record.estimate else ""
     if entry.unit in {"place", "labels"}:
-        return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if interval else ""
+        return f"{record.estimate:.0f}", f"[{low:.0f}, {high:.0f}]" if record.interval else ""
     if entry.unit == "USD":
         return f"${record.estimate:.4f}", ""
     if record.not_estimable or record.estimand in BOUNDS:
@@ -86,17 +88,6 @@ def row_decimals(row: Row, results: Results) -> int | None:
     """The decimals of all numbers of a row of the screen."""
     numbers = [number_of(results, i) for i in row.cells.values()]
     return column_decimals((n.estimate, *bounds_of(n.interval)) for n in numbers)
-
-
-def _count(value: float) -> str:
-    return "not reachable" if math.isinf(value) else f"{value:,.0f}"
-
-
-def _safe(value: float, high: float) -> str:
-    """The end of the interval that more judgments cover."""
-    if math.isnan(high) or math.isinf(value) or high <= value:
-        return ""
-    return "(no upper limit)" if math.isinf(high) else f"(up to {high:,.0f})"
 
 
 def in_these_runs(record: object) -> str:
@@ -368,11 +359,7 @@ def _line(row: Row, columns: Sequence[Column], results: Results) -> SummaryRow:
     decimals = row_decimals(row, results)
     cells = [_cell(c.label, i, results, decimals) for c, i in zip(columns, ids, strict=True)]
     beside = [
-        Reference(
-            words=words,
-            record=i,
-            number=record_text(number_of(results, i)),
-        )
+        Reference(words=words, record=i, number=record_text(number_of(results, i)))
         for words, i in row.beside.items()
     ]
     errors = (number_of(results, i) for i in ids if i and row.estimand in {"sem", "icc_1_1"})
@@ -886,37 +873,22 @@ def _reliability_rows(
         ("vote_share_all", "Vote-share reliability, all repeats", "reliability.all"),
     ]
     has_omega = any(results.estimate(f"reliability.omega_{m}.{label}") for m in _MODELS)
+    found: list[tuple[str, str, str, Estimate | None]] = []
     for key, name, begun in wanted:
-        found = results.estimate(f"{begun}.{label}")
-        if found is None or math.isnan(found.estimate):
-            continue
         is_both = begun == "reliability.alpha" and not has_omega
         title = f"{name} ({_PARALLEL})" if is_both else name
-        yield _row(key, title, label, found, crosscheck=checked.get(found.id))
+        found.append((key, title, "", results.estimate(f"{begun}.{label}")))
     begun = "published.omega."
     for record in results.select(Estimate, role="replicated", top=True):
         where = record.id.removeprefix(begun).removesuffix(f".{label}")
-        is_own = record.id == f"{begun}{where}.{label}"
-        if is_own and not math.isnan(record.estimate):
-            yield _row("omega_published", f"Omega as published, {where}", label, record, where)
-
-
-def _row(
-    key: str, name: str, condition: str, found: Estimate, part: str = "",
-    crosscheck: Mapping[str, Any] | None = None,
-) -> ReliabilityRow:  # fmt: skip
-    ends, null = found.interval, found.null
-    return ReliabilityRow(
-        key=key,
-        label=name,
-        condition=condition,
-        part=part,
-        estimate=found.estimate,
-        low=ends.low if ends else math.nan,
-        high=ends.high if ends else math.nan,
-        null=null.q95 if null is not None else math.nan,
-        crosscheck=crosscheck,
-    )
+        if record.id == f"{begun}{where}.{label}":
+            found.append(("omega_published", f"Omega as published, {where}", where, record))
+    for key, title, part, one in found:
+        if one is not None and not math.isnan(one.estimate):
+            low, high = bounds_of(one.interval)
+            null = math.nan if one.null is None else one.null.q95
+            check = None if part else checked.get(one.id)
+            yield ReliabilityRow(key, title, label, part, one.estimate, low, high, null, check)
 
 
 def reliability_lines(results: Results) -> Lines:

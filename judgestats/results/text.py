@@ -310,20 +310,14 @@ def words_of(record: Record, results: Results) -> ResultText:
 
 def _margin(row: Comparison, results: Results) -> str:
     """Whether the margin declared for the pair is ruled out, as its test of equivalence says."""
-    for other in results.results:
-        same = isinstance(other, Comparison) and other.margin is not None and (
-            other.estimand == row.estimand
-            and {other.a, other.b} == {row.a, row.b}
-            and other.about.stratum == row.about.stratum
-        )  # fmt: skip
-        if isinstance(other, Comparison) and other.margin is not None and same:
+    for other in results.select(Comparison):
+        same = (other.estimand, {other.a, other.b}) == (row.estimand, {row.a, row.b})
+        if other.margin is not None and same and other.about.stratum == row.about.stratum:
             low, high = (apa_number(v) for v in (other.margin.low, other.margin.high))
             alone = other.p <= other.margin.alpha
             joint = not other.family or other.p_adjusted <= other.margin.alpha
-            out = "ruled out" if alone and joint else (
-                "ruled out for it alone, not with all comparisons together" if alone
-                else "not ruled out"
-            )  # fmt: skip
+            out = "ruled out" if alone else "not ruled out"
+            out += " for it alone, not with all comparisons together" * (alone and not joint)
             return f"; more than the declared margin ({low} to {high}) is {out}"
     return ""
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from judgestats.errors import printable
 from judgestats.results.contrasts import answer_sentence, claim_sentence, systems_sentence
-from judgestats.results.numbers import apa_number, estimate_parts, short_names, with_names
+from judgestats.results.numbers import apa_number, short_names, with_bounds, with_names
 from judgestats.results.purposes import (
     FLAGS,
     PURPOSES,
@@ -103,14 +103,9 @@ def verdict_screen(
     """
     width = max(60, min(width, WIDTH))
     brief = brief_of(results)
-    head = [
-        *verdict_lines(results, width),
-        *facts_lines(results, brief, width),
-        [],
-    ]
-    said = finding or finding_of(results)
-    found: Lines = [[Span(line)] for line in wrap_words(said, width)] if said else []
-    found = [[], *found] if found else found
+    head = [*verdict_lines(results, width), *facts_lines(results, brief, width), []]
+    told = [[Span(line)] for line in wrap_words(finding or finding_of(results), width)]
+    found: Lines = [[], *told] if told else []
     listed = care_of(results)
     care = care_text_lines(listed, width)
     is_step = bool(listed) and listed[0][0] == "step"
@@ -217,10 +212,9 @@ def verdict_reason(group: Sequence[Verdict], results: Results, *, brief: bool = 
         listed = f"{len(names)} {'conditions' if are_conditions else 'judges'}"
     elif len(names) > _MOST_NAMES:
         listed += f"{joint}and {len(names) - _MOST_NAMES} more"
-    purpose = PURPOSES.get(group[0].purpose)
-    words = purpose.phrase if purpose else ""
-    words = purpose.phrases if purpose and purpose.phrases and len(group) > 1 else words
-    words = "" if brief else words
+    purpose, words = PURPOSES.get(group[0].purpose), ""
+    if purpose and not brief:
+        words = (purpose.phrases if len(group) > 1 else "") or purpose.phrase
     comma = " " if group[0].purpose == "panel" else ", " if words else ""
     said = {v.sentence for v in group}
     stems = said if len(said) == 1 else {f"{s.rpartition(': ')[0]}." for s in said}
@@ -244,8 +238,7 @@ def verdict_reason(group: Sequence[Verdict], results: Results, *, brief: bool = 
 
 def facts_lines(results: Results, brief: Summary, width: int) -> Lines:
     """Source, size, scale, labels, what was not parsed, and cost."""
-    text = " · ".join(facts_of(results, brief))
-    return dim_lines(wrap_words(text, width)[:2])
+    return dim_lines(wrap_words(" · ".join(facts_of(results, brief)), width)[:2])
 
 
 def facts_of(results: Results, brief: Summary) -> list[str]:
@@ -435,14 +428,15 @@ def _subject_rows(
     for _, label, numbers in _further(brief, set(keys), short=True):
         columns.append((label, [numbers.get(v.subject.label, "-") for v in verdicts]))
     last = ("Verdict", [_IN_TABLES[v.outcome] for v in verdicts])
-    rows_of = [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts]
+    first = (
+        _runs_head(verdicts),
+        [names.get(v.subject.label, _clean(v.subject.name)) for v in verdicts],
+    )
     grid: Lines = []
     for count in range(len(columns), -1, -1):
-        used = [*columns[:count], last]
-        table = [[_runs_head(verdicts), *(head for head, _ in used)]]
-        table += [[name, *(c[i] for _, c in used)] for i, name in enumerate(rows_of)]
-        made = grid_lines(table, width)
-        if made is not None:
+        used = [first, *columns[:count], last]
+        rows = zip(*([head, *cells] for head, cells in used), strict=True)
+        if (made := grid_lines(list(rows), width)) is not None:
             grid = made
             break
     asked = [_requirement(verdicts[0], key) for key in keys]
@@ -506,13 +500,11 @@ def number_text(r: Requirement) -> str:
     """Estimate and 95% interval."""
     if r.status == "not_measured" or math.isnan(r.estimate):
         return "-"
-    bounded = r.bounded
     if r.key in FLAGS:
         return "yes" if r.estimate else "no" if r.key != "cutoff_exists" else "not shown"
     if r.key == "automation_share":  # certified: a lower limit
         return f"≥ {apa_number(r.estimate, bounded=True)}"
-    number, bounds = estimate_parts(r.estimate, r.low, r.high, bounded=bounded)
-    return " ".join(filter(None, (number, bounds)))
+    return with_bounds(r.estimate, r.low, r.high, bounded=r.bounded)
 
 
 _SPANNERS = {
@@ -576,16 +568,14 @@ def grid_lines(rows: Sequence[Sequence[str]], width: int) -> Lines | None:
     if sum(sizes) + 2 * (len(sizes) - 1) > width:
         return None
     styles = {"use": "good", "care": "good", "do not use": "bad", "fails": "bad", "holds": "good"}
-    lines: Lines = []
-    for i, row in enumerate(rows):
-        lines.append([
-            Span(
-                f"{cell:<{size}}" + ("  " if k < len(sizes) - 1 else ""),
-                "bold" if i == 0 else styles.get(cell.partition(" (")[0], ""),
-            )
-            for k, (cell, size) in enumerate(zip(row, sizes, strict=True))
-        ])  # fmt: skip
-    return lines
+    gaps = [*["  "] * (len(sizes) - 1), ""]
+    return [
+        [
+            Span(f"{cell:<{n}}{gap}", styles.get(cell.partition(" (")[0], "") if i else "bold")
+            for cell, n, gap in zip(row, sizes, gaps, strict=True)
+        ]
+        for i, row in enumerate(rows)
+    ]
 
 
 def _truncate(grid: Lines, room: int, more: str) -> Lines:
