@@ -9,7 +9,7 @@ import math
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -168,27 +168,32 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 _MAX_REQUEST_BYTES = 16 * 1024 * 1024
 
 
+_ERRORS = {
+    **dict.fromkeys(
+        ("rate_limited", "rate_limited_silent"), (429, "Rate limit reached", "rate_limit_exceeded")
+    ),
+    "overloaded": (503, "The server is overloaded", "overloaded"),
+    "server_error": (500, "The server had an error", "server_error"),
+}
+"""Status, message, and code of faults that are errors."""
+
+
 async def misbehaved(fault: str, faults: Faults, send: Send) -> bool:
     """Answer with a fault, if it is one that replaces an answer."""
-    if fault in {"rate_limited", "rate_limited_silent"}:
-        extra = []
-        if fault == "rate_limited":
-            extra = [(b"retry-after", f"{faults.retry_after_s:g}".encode())]
-        refusal = json.dumps(error("Rate limit reached", code="rate_limit_exceeded")).encode()
-        await send_bytes(send, 429, refusal, b"application/json", extra)
-    elif fault == "overloaded":
-        await send_json(send, 503, error("The server is overloaded", code="overloaded"))
-    elif fault == "server_error":
-        await send_json(send, 500, error("The server had an error", code="server_error"))
+    if fault in _ERRORS:
+        status, message, code = _ERRORS[fault]
+        after = (b"retry-after", f"{faults.retry_after_s:g}".encode())
+        body = json.dumps(error(message, code=code)).encode()
+        await send_bytes(send, status, body, extra=[after] * (fault == "rate_limited"))
     elif fault == "reset":
         _break_off(send)
     elif fault == "huge_json":
         start = b'{"choices": [{"message": {"content": "'
         filling = b"x" * max(0, faults.huge_bytes - len(start) - 20)
-        await send_bytes(send, 200, start + filling + b'"}}]}', b"application/json", [])
+        await send_bytes(send, 200, start + filling + b'"}}]}')
     elif fault == "wrong_type":
         page = b"<!doctype html><title>Bad gateway</title><p>Please try again later."
-        await send_bytes(send, 200, page, b"text/html", [])
+        await send_bytes(send, 200, page, b"text/html")
     else:
         return False
     return True
@@ -222,22 +227,21 @@ async def read_body(receive: Receive, *, most: int = _MAX_REQUEST_BYTES) -> byte
 
 def error(message: str, *, param: str = "", code: str = "") -> dict[str, Any]:
     """An error body as OpenAI words it."""
-    value = {
-        "message": message,
-        "type": "invalid_request_error",
-        "param": param or None,
-        "code": code,
-    }
-    return {"error": value}
+    kind = "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "param": param or None, "code": code}}
 
 
 async def send_json(send: Send, status: int, value: object) -> None:
     """Send a value as JSON."""
-    await send_bytes(send, status, json.dumps(value).encode(), b"application/json", [])
+    await send_bytes(send, status, json.dumps(value).encode())
 
 
 async def send_bytes(
-    send: Send, status: int, body: bytes, kind: bytes, extra: list[tuple[bytes, bytes]]
+    send: Send,
+    status: int,
+    body: bytes,
+    kind: bytes = b"application/json",
+    extra: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
     """Send a body of a content type, with further headers."""
     headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *extra]
@@ -309,8 +313,8 @@ class Completions:
         seeds = _seeds(request, draw, identity, times, count)
         choices: list[dict[str, Any]] = []
         tokens = 0
-        for index in range(count):
-            text = reading.say(f"{reading.model}|{reading.messages}|{seeds[index]}")
+        for index, seed in enumerate(seeds):
+            text = reading.say(f"{reading.model}|{reading.messages}|{seed}")
             choice = _choice(index, text, reading.tool, fault, legacy="functions" in request)
             if reading.weigh is not None:
                 choice["logprobs"] = reading.weigh(choice["message"]["content"] or "")
@@ -345,9 +349,7 @@ class Completions:
         fixed = [
             request.get("model"),
             temperature,
-            request.get("messages"),
-            request.get("response_format"),
-            request.get("tools"),
+            *(request.get(name) for name in ("messages", "response_format", "tools")),
             *([request["functions"]] if "functions" in request else []),
             faults.ignore_schema,
             settings,
@@ -366,9 +368,16 @@ class Completions:
         heat = temperature
         if factor != 1:
             heat = factor * (1.0 if temperature is None else temperature)
-        say, tool, chances = _speaker(
-            model, request, heat, settings, schema=not faults.ignore_schema
-        )
+        chances: replies.Distribution = ((), ())  # of verdicts, before temperature
+        if model in replies.simulated_answerers():
+            tool, answerer = "", replies.simulated_answerer(model)
+            question = last_question(messages)
+            say = partial(replies.answer_text, answerer, question, heat)
+        else:
+            judge, asked = truth(model), read_request(request, schema=not faults.ignore_schema)
+            hot = replies.cut_to(replies.distribution(judge, asked, heat), settings)
+            tool, say = asked.tool, partial(replies.reply_text, judge, asked, hot)
+            chances = replies.distribution(judge, asked, None)
         reading = _ParsedRequest(
             model=model,
             say=say,
@@ -400,35 +409,6 @@ def _model(request: Mapping[str, Any]) -> str:
             400, "'messages' must be a list of at least one message", param="messages"
         )
     return name
-
-
-def _speaker(
-    model: str,
-    request: Mapping[str, Any],
-    temperature: float | None,
-    settings: Mapping[str, Any],
-    *,
-    schema: bool,
-) -> tuple[Callable[[str], str], str, replies.Distribution]:
-    """What gives the reply's text for a draw, the tool that is called (empty if none), and the
-    chances of its verdicts before temperature.
-    """
-    if model in replies.simulated_answerers():
-
-        def say(seed: str) -> str:
-            return replies.answer_text(
-                replies.simulated_answerer(model),
-                last_question(request.get("messages")),
-                temperature=temperature,
-                seed=seed,
-            )
-
-        return say, "", ((), ())
-    judge = truth(model)
-    asked = read_request(request, schema=schema)
-    chances = replies.cut_to(replies.distribution(judge, asked, temperature), settings)
-    say_verdict = partial(replies.reply_text, judge, asked, chances)
-    return say_verdict, asked.tool, replies.distribution(judge, asked, None)
 
 
 def _seeds(
@@ -522,7 +502,7 @@ class SimulatedServer:
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
-            await self._complete(scope, receive, send, self.faults)
+            await self._complete(scope, receive, send)
         except RefusedError as refused:
             value = error(refused.message, param=refused.param, code=refused.code)
             await send_json(send, refused.status, value)
@@ -532,13 +512,9 @@ class SimulatedServer:
     # ------------------------------------------------------------------ one request
 
     async def _complete(
-        self,
-        scope: MutableMapping[str, Any],
-        receive: Receive,
-        send: Send,
-        faults: Faults,
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
     ) -> None:
-        headers = dict(scope["headers"])
+        headers, faults = dict(scope["headers"]), self.faults
         body = await read_body(receive)
         if _FAULTS in headers:
             try:
@@ -570,28 +546,6 @@ class SimulatedServer:
         if await misbehaved(fault, faults, send):
             return
         _refuse(faults, request)
-        await self._answer(request, draw, identity, times, fault, faults, send, raw=raw)
-
-    def _count(self, identity: bytes) -> int:
-        """How many times this very request came before; the oldest are forgotten in the end."""
-        times = self._times.get(identity, 0)
-        self._times[identity] = times + 1
-        if len(self._times) > _COUNTED:
-            self._times.popitem(last=False)
-        return times
-
-    async def _answer(
-        self,
-        request: dict[str, Any],
-        draw: bytes,
-        identity: bytes,
-        times: int,
-        fault: str,
-        faults: Faults,
-        send: Send,
-        *,
-        raw: bool,
-    ) -> None:
         reply = self._completions.reply(
             request, draw, identity=identity, times=times, fault=fault, faults=faults
         )
@@ -602,17 +556,27 @@ class SimulatedServer:
         self.answered += 1
         self.billed_tokens += reply["usage"]["total_tokens"]
         encoded = json.dumps(reply).encode()
-        extra: list[tuple[bytes, bytes]] = []
-        if faults.quota_headers:
-            left = max(0, faults.capacity - self.in_flight) if faults.capacity else 1000
-            extra = [
-                (b"x-ratelimit-limit-requests", str(faults.capacity or 1000).encode()),
-                (b"x-ratelimit-remaining-requests", str(left).encode()),
-                (b"x-ratelimit-reset-requests", b"20ms"),
-            ]
         if fault == "truncated_json":
             encoded = encoded[: len(encoded) // 2]
-        await send_bytes(send, 200, encoded, b"application/json", extra)
+        await send_bytes(send, 200, encoded, extra=self._quota_headers(faults))
+
+    def _quota_headers(self, faults: Faults) -> list[tuple[bytes, bytes]]:
+        if not faults.quota_headers:
+            return []
+        left = max(0, faults.capacity - self.in_flight) if faults.capacity else 1000
+        return [
+            (b"x-ratelimit-limit-requests", str(faults.capacity or 1000).encode()),
+            (b"x-ratelimit-remaining-requests", str(left).encode()),
+            (b"x-ratelimit-reset-requests", b"20ms"),
+        ]
+
+    def _count(self, identity: bytes) -> int:
+        """How many times this very request came before; the oldest are forgotten in the end."""
+        times = self._times.get(identity, 0)
+        self._times[identity] = times + 1
+        if len(self._times) > _COUNTED:
+            self._times.popitem(last=False)
+        return times
 
 
 def _key_accepted(faults: Faults, headers: Mapping[bytes, bytes]) -> bool:

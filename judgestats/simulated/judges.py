@@ -506,12 +506,13 @@ class Truth:
         variance = judge.noise * math.exp(
             spread * normal_of("variance", judge.name, text) - spread**2 / 2
         )
-        lapses = normal_of("lapse", judge.name, text) < _quantile(judge.lapse_share)
-        logits = {}
-        for score in range(low, high + 1):
-            distance = 1 + (score - low) * step - centre
-            logits[score] = -(distance**2) / (2 * variance)
-        if lapses:
+        logits = {
+            score: -((1 + (score - low) * step - centre) ** 2) / (2 * variance)
+            for score in range(low, high + 1)
+        }
+        share = judge.lapse_share
+        lapse = _NORMAL.inv_cdf(share) if 0 < share < 1 else -math.inf
+        if normal_of("lapse", judge.name, text) < lapse:
             logits[low] = max(logits.values()) + math.log(judge.lapse_weight)
         chances = _softmax(logits, self.temperature(temperature, reasoning, guided))
         if turned and uniform_of("turned", judge.name, text) >= judge.forgets_turn:
@@ -638,11 +639,6 @@ def _softmax(logits: dict[int, float], temperature: float) -> dict[int, float]:
     weights = {k: math.exp((v - top) / temperature) for k, v in logits.items()}
     total = sum(weights.values())
     return {k: w / total for k, w in weights.items()}
-
-
-def _quantile(share: float) -> float:
-
-    return NormalDist().inv_cdf(share) if 0 < share < 1 else -math.inf
 
 
 def _log_length(answer: str, usual: int = _USUAL_LENGTH) -> float:

@@ -74,11 +74,9 @@ def distribution(truth: Truth, asked: Requested, temperature: float | None) -> D
         )
         chances = [passes if label == "pass" else 1 - passes for label in asked.labels]
         return asked.labels, tuple(accumulate(chances))
-    answers = list(asked.answers)
     options = len(asked.labels) - asked.tie
-    answers = (answers + [f"option {i + 1} of a prompt without marks" for i in range(options)])[
-        :options
-    ]
+    others = (f"option {i + 1} of a prompt without marks" for i in range(options))
+    answers = [*asked.answers, *others][:options]
     chosen = truth.choice_probabilities(
         answers,
         temperature=temperature,
@@ -117,15 +115,9 @@ def reply_text(truth: Truth, asked: Requested, chances: Distribution, seed: str)
     longer = round(math.log2(1 + asked.crowd)) if judge.crowd_gain else 0
     explanation = _explanation(seed, longer) if asked.reasoning != "none" else ""
     if asked.fields is None:
-        written = asked.form.format(verdict)
-        if malformed:
-            written = "My verdict is [["
-        parts = {
-            "none": [written],
-            "before": [explanation, written],
-            "after": [written, explanation],
-        }[asked.reasoning]
-        return "\n\n".join(parts)
+        written = "My verdict is [[" if malformed else asked.form.format(verdict)
+        parts = {"before": (explanation, written), "after": (written, explanation)}
+        return "\n\n".join(parts.get(asked.reasoning, (written,)))
     value = json.dumps(_object(asked, verdict, explanation, seed))
     return value[: len(value) // 2] if malformed else value
 
@@ -148,17 +140,15 @@ def _explanation(seed: str, longer: int = 0) -> str:
 def _write_text(asked: Requested, seed: str) -> str:
     """The text that is asked for, in its form."""
     about = asked.answers[0] if asked.answers else ""
+    value: Any = " ".join(_VERDICT.sub(" ", about).split()) or _explanation(seed)
     if asked.text == "plan":
-        value: Any = "First check that the question is answered. " + _explanation(seed)
-    else:
-        kept = " ".join(_VERDICT.sub(" ", about).split()) or _explanation(seed)
-        value = kept
-        if asked.text == "key points":
-            points = [p for p in _SENTENCE.split(kept) if p]
-            value = [
-                {"aspect": f"aspect {i // 2 + 1}", "points": points[i : i + 2]}
-                for i in range(0, len(points), 2)
-            ]
+        value = "First check that the question is answered. " + _explanation(seed)
+    elif asked.text == "key points":
+        points = [p for p in _SENTENCE.split(value) if p]
+        value = [
+            {"aspect": f"aspect {i // 2 + 1}", "points": points[i : i + 2]}
+            for i in range(0, len(points), 2)
+        ]
     if asked.fields is not None:
         return json.dumps({asked.main: value})
     if asked.text != "key points":
@@ -173,11 +163,10 @@ def _write_text(asked: Requested, seed: str) -> str:
 def _object(asked: Requested, verdict: Any, explanation: str, seed: str) -> dict[str, Any]:
     """A value for every field of the schema, in its order."""
     filled: dict[str, Any] = {}
-    for name, spec in (asked.fields or {}).items():
+    for name, declared in (asked.fields or {}).items():
+        spec = declared if isinstance(declared, dict) else {}
         if name == asked.main:
             filled[name] = verdict
-        elif not isinstance(spec, dict):
-            filled[name] = explanation or _explanation(seed)
         elif spec.get("enum"):
             options = spec["enum"]
             filled[name] = options[int(uniform_of(seed, name) * len(options))]
@@ -187,10 +176,9 @@ def _object(asked: Requested, verdict: Any, explanation: str, seed: str) -> dict
             filled[name] = min(max(round(near), low), high)
         elif spec.get("type") == "boolean":
             filled[name] = quality_of(asked.answers[0]) > 0.5
-        elif spec.get("type") == "array":
-            filled[name] = [explanation or _explanation(seed)]
         else:
-            filled[name] = explanation or _explanation(seed)
+            said = explanation or _explanation(seed)
+            filled[name] = [said] if spec.get("type") == "array" else said
     return filled
 
 
@@ -280,7 +268,7 @@ def _bank() -> dict[str, list[tuple[float, str]]]:
 
 
 def answer_text(
-    answerer: SimulatedAnswerer, question: str, *, temperature: float | None, seed: str
+    answerer: SimulatedAnswerer, question: str, temperature: float | None, seed: str
 ) -> str:
     """One answer; `seed` fixes it.
 
@@ -409,11 +397,8 @@ def weigher(chances: Distribution, request: Mapping[str, Any]) -> Callable[[str]
     """
     most = request.get("top_logprobs") or 0
     if not isinstance(most, int) or not 0 <= most <= _MOST_LOGPROBS:
-        raise RefusedError(
-            400,
-            f"'top_logprobs' must be a whole number of 0-{_MOST_LOGPROBS}",
-            param="top_logprobs",
-        )
+        wrong = f"'top_logprobs' must be a whole number of 0-{_MOST_LOGPROBS}"
+        raise RefusedError(400, wrong, param="top_logprobs")
     verdicts, cumulated = chances
     single = [b - a for a, b in pairwise((0.0, *cumulated))]
     logprobs = {
