@@ -91,7 +91,8 @@ def long_of(
     parts = [
         table[rest]
         .assign(**({head: crossed[column][0]} if crossed else {}))
-        .assign(**{role: level, VALUE: table[column].astype(object)})
+        .assign(**{role: level})
+        .assign(**{VALUE: table[column].astype(object)})
         for column, level in zip(columns, levels, strict=True)
     ]
     return pd.concat(parts, ignore_index=True), whole if crossed else role, columns
