@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import ssl
 import time
 import urllib.request
 import zlib
@@ -416,7 +417,7 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
         try:
             # The SDK's headers without its request and response, which take as long as sending.
             status, pairs, content = await self._transport.fetch("POST", self._url, sent, body)
-        except (httpx2.RequestError, ConnectionError) as error:
+        except (httpx2.RequestError, ConnectionError, ssl.SSLError) as error:
             return _broken(error, started)
         latency = time.perf_counter() - started
         replied = _client_plain(pairs)

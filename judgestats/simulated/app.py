@@ -502,7 +502,7 @@ class SimulatedServer:
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
-            await self._complete(scope, receive, send)
+            await self._complete(scope, receive, send, self.faults)
         except RefusedError as refused:
             value = error(refused.message, param=refused.param, code=refused.code)
             await send_json(send, refused.status, value)
@@ -512,9 +512,9 @@ class SimulatedServer:
     # ------------------------------------------------------------------ one request
 
     async def _complete(
-        self, scope: MutableMapping[str, Any], receive: Receive, send: Send
+        self, scope: MutableMapping[str, Any], receive: Receive, send: Send, faults: Faults
     ) -> None:
-        headers, faults = dict(scope["headers"]), self.faults
+        headers = dict(scope["headers"])
         body = await read_body(receive)
         if _FAULTS in headers:
             try:
