@@ -24,6 +24,7 @@ from judgestats.simulated import (
     Faults,
     SimulatedServer,
     quality_of,
+    read_body,
     run_server,
     simulated_answerer,
     simulated_answerers,
@@ -74,9 +75,14 @@ def test_a_second_turn_is_asked_after_the_models_own_first_answer():
     seen = []
 
     class Watching(SimulatedServer):
-        async def _answer(self, request, *rest, **more):
-            seen.append(request["messages"])
-            await super()._answer(request, *rest, **more)
+        async def __call__(self, scope, receive, send):
+            body = await read_body(receive)
+            seen.append(json.loads(body)["messages"])
+
+            async def again():
+                return {"type": "http.request", "body": body, "more_body": False}
+
+            await super().__call__(scope, again, send)
 
     plan = AnswerPlan.from_names(["sim-answerer-6"], temperatures=(0.5,))
     [item] = collect_answers(questions(1, turns=2), plan, simulated_app=Watching()).items
