@@ -10,7 +10,7 @@ import pytest
 from judgestats import collection
 from judgestats.data import setting_sent, validate_raw
 from judgestats.errors import BudgetError, InputError, JudgeError
-from judgestats.simulated import run_server, send_json
+from judgestats.simulated import error, run_server, send_json
 from tests.batch_server import BatchFaults as Faults
 from tests.batch_server import BatchServer as SimulatedServer
 from tests.batch_server import _Batch
@@ -46,6 +46,24 @@ def exact(collected):
         == frame.loc[frame["transport"] == "failed", "failure"].value_counts().to_dict()
     )
     return frame
+
+
+class NoJsonFiles(SimulatedServer):
+    """Gives a file's content only to those who take something else than JSON."""
+
+    async def __call__(self, scope, receive, send):
+        wanted = dict(scope["headers"]).get(b"accept")
+        if scope["path"].endswith("/content") and wanted == b"application/json":
+            await send_json(send, 406, error("Not Acceptable"))
+        else:
+            await super().__call__(scope, receive, send)
+
+
+def test_results_are_not_asked_for_as_json(plan, tmp_path):
+    tasks = plan(items=2, replicates=1)
+    batch = in_batches(tasks, tmp_path / "j.db", simulated_app=NoJsonFiles())
+    assert batch.complete
+    assert batch.account.answered == len(tasks)
 
 
 @pytest.mark.parametrize("choices", [1, 3])

@@ -223,7 +223,8 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
     async def content(self, file_id: str) -> bytes:
         """A file's content, the key taken out."""
         doing, path = f"file {file_id} was downloaded", f"/files/{file_id}/content"
-        return await self._get(doing, path, bytes, client=self._long)
+        accept = {"Accept": "application/binary"}  # a server that looks may refuse JSON: HTTP 406
+        return await self._get(doing, path, bytes, client=self._long, headers=accept)
 
     async def delete(self, file_id: str) -> None:
         """Delete a file that no batch uses; a file that is gone already is not an error."""
@@ -242,9 +243,10 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
         *,
         query: Mapping[str, object] | None = None,
         client: JudgeClient | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> _T:
         async def send() -> _T:
-            options: RequestOptions = {"params": query} if query else {}
+            options: RequestOptions = {"params": query or {}, "headers": headers or {}}
             sdk = (client or self._short).sdk
             return read((await sdk.get(path, cast_to=httpx2.Response, options=options)).content)
 
