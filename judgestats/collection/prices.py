@@ -214,7 +214,8 @@ def _no_price_file(name: str, why: str) -> InputError:
 def _price(entry: Mapping[str, Any]) -> Price:
     if unknown := set(entry) - {"input", "output", "cached", "up_to", "as_of", "source"}:
         raise ValueError(f"{', '.join(sorted(map(str, unknown)))} is not part of a price")
-    dollars = {k: float(entry[k]) for k in ("input", "output", "cached") if k in entry}
+    names = ("input", "output", "cached") if "cached" in entry else ("input", "output")
+    dollars = {name: float(entry[name]) for name in names}
     up_to, as_of = float(entry.get("up_to", math.inf)), str(entry["as_of"])
     date.fromisoformat(as_of)  # without its day nobody is told that a price is old
     if not all(0 <= each < math.inf for each in dollars.values()) or not up_to > 0:

@@ -253,6 +253,13 @@ def test_bad_price_files_are_named(tmp_path, text):
         load_prices(tmp_path / "absent.yaml")
 
 
+def test_a_price_that_is_left_out_is_named_as_the_file_has_it(tmp_path):
+    path = tmp_path / "prices.yaml"
+    path.write_text("as_of: 2026-01-01\nendpoints: {host: {m: {input: 1}}}\n")
+    with pytest.raises(InputError, match=r"not a price file \(KeyError: 'output'\)"):
+        load_prices(path)
+
+
 def test_unknown_prices_are_unknown_in_frame_and_account(plan, server):
     url, _ = server()
     prices = default_prices()
