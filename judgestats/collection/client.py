@@ -153,7 +153,7 @@ class LeanTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request and read its whole reply."""
         status, relevant, body = await self.fetch(
-            request.method, str(request.url), _as_text(request.headers), request.content
+            request.method, str(request.url), _header_pairs(request.headers), request.content
         )
         return httpx2.Response(status_code=status, headers=relevant, content=body, request=request)
 
@@ -294,8 +294,8 @@ def _relevant_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[byte
     return [h for h in headers if h[0].lower().startswith(_INTERESTING)]
 
 
-def _as_text(headers: httpx2.Headers) -> list[tuple[str, str]]:
-    """latin-1 is any header's encoding; httpx2's own view finds one out at every access."""
+def _header_pairs(headers: httpx2.Headers) -> list[tuple[str, str]]:
+    """Names and values in latin-1, any header's encoding; httpx2's own view guesses one."""
     return [(k.decode("latin-1"), v.decode("latin-1")) for k, v in headers.raw]
 
 
@@ -388,12 +388,12 @@ class JudgeClient(AbstractAsyncContextManager["JudgeClient"]):
             default_query=dict(spec.query),
             http_client=LeanHttpClient(transport, timeout_s=timeout_s, without=without),
         )
-        own = {n: v for n, v in self._sdk.default_headers.items() if isinstance(v, str)}
         sent = httpx2.Headers(self._sdk.auth_headers)
-        sent.update(own)
+        sent.update({n: v for n, v in self._sdk.default_headers.items() if isinstance(v, str)})
         for name in without:
             sent.pop(name, None)
-        self._headers = [h for h in _as_text(sent) if not h[0].lower().startswith(_TELEMETRY)]
+        pairs = _header_pairs(sent)
+        self._headers = [h for h in pairs if not h[0].lower().startswith(_TELEMETRY)]
 
     async def __aexit__(self, *error: object) -> None:
         await self._sdk.close()

@@ -316,7 +316,7 @@ def _checked(url: str, name: str) -> str:
     shown = strip_address(name)  # the message must not repeat a password
     try:
         parts = urlsplit(url)
-        _ = parts.port
+        _ = parts.port, (parts.hostname or "").encode("idna")
     except ValueError as error:
         why = f"malformed{'' if '@' in url else f' ({error})'}"
         raise InputError(f"judge {shown!r}: the base URL is {why}. Write e.g. {example}.") from None

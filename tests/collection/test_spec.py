@@ -96,6 +96,12 @@ def test_an_address_without_a_scheme_is_refused_with_the_right_spelling(name, ri
     assert right in str(refused.value)
 
 
+@pytest.mark.parametrize("host", ["a..b", f"{'x' * 64}.org"])
+def test_an_address_of_no_host_is_refused_before_it_is_asked(host):
+    with pytest.raises(InputError, match="the base URL is malformed"):
+        parse_judge(f"m@http://{host}/v1", environ={})
+
+
 @pytest.mark.parametrize("name", ["claude-opus-4@20250514", "@cf/meta/llama-3", "m@v1.2"])
 def test_a_model_may_have_an_at_in_its_name(name):
     assert parse_judge(name, environ={"OPENAI_API_KEY": PLANTED}).model == name

@@ -208,7 +208,7 @@ class BatchClient(AbstractAsyncContextManager["BatchClient"]):
 
     @staticmethod
     def _may_be_ours(listed: dict[str, Any]) -> bool:
-        """Whether an unreadable batch of a list may be one that we handed in."""
+        """Whether a batch of a list that cannot be parsed may be one that we handed in."""
         metadata = listed.get("metadata")
         return not isinstance(metadata, dict) or MARK in metadata
 

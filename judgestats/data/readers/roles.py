@@ -152,7 +152,7 @@ def names_criteria(column: str) -> bool:
 
 def group_codes(table: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """A number for each row, the same where all of the columns hold the same."""
-    return row_codes((hashable(table[column]) for column in columns), len(table))
+    return row_codes((table[column] for column in columns), len(table))
 
 
 def hashable(column: pd.Series) -> pd.Series:
@@ -276,7 +276,7 @@ def understand(
 
 def varies(base: NDArray[np.int64], column: pd.Series) -> bool:
     """Whether a column varies within the groups that some codes number."""
-    own, distinct = codes_of(hashable(column))
+    own, distinct = codes_of(column)
     if len(distinct) < 2:
         return False
     return bool(len(pd.unique(base * len(distinct) + own)) > int(base.max(initial=-1)) + 1)
@@ -303,13 +303,13 @@ def groups_items(column: pd.Series, base: NDArray[np.int64]) -> bool:
     """Whether a few words are of several items each, and each item has one of them."""
     if pd.api.types.is_numeric_dtype(column) or column.isna().any() or varies(base, column):
         return False
-    items = pd.Series(base).groupby(codes_of(hashable(column))[0]).nunique()
+    items = pd.Series(base).groupby(codes_of(column)[0]).nunique()
     return 1 < len(items) <= _MOST_LEVELS and bool(items.min() > 1)
 
 
 def _are_parts(column: pd.Series, base: NDArray[np.int64]) -> bool:
     """Whether each level is of one group alone, and groups have several."""
-    levels, distinct = pd.factorize(hashable(column), use_na_sentinel=False)
+    levels, distinct = codes_of(column)
     groups = int(base.max(initial=-1)) + 1
     pairs = len(pd.unique(base * len(distinct) + levels))
     return 1 < groups < pairs == len(distinct)
@@ -441,7 +441,7 @@ def _entry_exclusion(
 
 def numbers_repeats(table: pd.DataFrame, column: str, repeat: str) -> bool:
     """Whether a column goes one to one with the repetition (a seed a run)."""
-    own, levels = pd.factorize(hashable(table[column]), use_na_sentinel=False)
+    own, levels = codes_of(table[column])
     pairs = len(pd.unique(own * table[repeat].nunique(dropna=False)
                           + pd.factorize(table[repeat], use_na_sentinel=False)[0]))  # fmt: skip
     return pairs == len(levels) == table[repeat].nunique(dropna=False)
@@ -727,7 +727,7 @@ def rows_of_raters(source: Path | str, table: pd.DataFrame, stated: str, option:
     values = [normalize_value(v) for v in given.split(",")]
     lost = [v for v in values if not cells.eq(v).any()]
     if lost:
-        there = ", ".join(pd.unique(table[column].dropna().astype("str"))[:8])
+        there = ", ".join(map(str, pd.unique(hashable(table[column].dropna()))[:8]))
         raise InputError(
             f"{source}: --{option} {stated}: the column {column!r} never holds {lost[0]!r}. It "
             f"holds: {there}."
