@@ -13,14 +13,30 @@ judges); without it those rows are left out.
 from __future__ import annotations
 
 import compileall
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from checkout import DOCS, PROJECT, Figures, about, arguments, heading, python, table, turns, update
+from checkout import (
+    DOCS,
+    PROJECT,
+    Figures,
+    about,
+    arguments,
+    environment,
+    heading,
+    python,
+    table,
+    turns,
+    update,
+)
 
 AUDITED = PROJECT.parent / "shared" / "data" / "rewardbench2_k8" / "base_both_k8.jsonl.gz"
 BESIDE = "import mlflow, pandas, scipy.stats"
+SCREEN = "run temperature, until its screen is printed"
 BY_QUARTO = """
 import os, sys
 from pathlib import Path
@@ -33,7 +49,7 @@ assert 'content="quarto-' in page.read_text("utf-8"), "the built-in renderer ser
 KINDS = ("wall s", "CPU s", "wall ratio", "CPU ratio")
 
 
-def commands(audited: Path, quarto: Path | None) -> dict[str, tuple[object, ...]]:
+def commands(tree: Path, audited: Path, quarto: Path | None) -> dict[str, tuple[object, ...]]:
     """The words of every command timed, by the name of its row."""
     run = ("-m", "judgestats", "run", "temperature")
     rows: dict[str, tuple[object, ...]] = {
@@ -42,6 +58,12 @@ def commands(audited: Path, quarto: Path | None) -> dict[str, tuple[object, ...]
         "run temperature, no report, traces": (*run, "--report", "none", "--traces", "on"),
         "run temperature, HTML and PDF": run,
     }
+    if (tree / "judgestats" / "analysis" / "crosscheck.py").exists():  # not in version 0.2
+        rows["run temperature, no report, no cross-check"] = (
+            *run,
+            "--report=none",
+            "--crosscheck=no",
+        )
     if quarto is not None:
         by_quarto = ("-c", BY_QUARTO, quarto.resolve().parent)
         rows["run temperature, HTML and PDF by Quarto"] = by_quarto
@@ -52,19 +74,35 @@ def commands(audited: Path, quarto: Path | None) -> dict[str, tuple[object, ...]
     return rows
 
 
+def until_screen(tree: Path, *words: object, cwd: Path) -> None:
+    """Run a command until the first byte of its standard output: the screen is printed whole."""
+    with subprocess.Popen(
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env=environment(tree),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdout is not None
+        if not process.stdout.read(1):
+            raise SystemExit(f"python {' '.join(map(str, words))} printed nothing.")
+        process.kill()
+
+
 def seconds(tree: Path, audited: Path, quarto: Path | None, repeats: int) -> dict[str, Figures]:
     """Wall and CPU seconds of each command, and their ratio to the imports' in the same run."""
 
-    def timed(words: tuple[object, ...]) -> Callable[[], None]:
+    def timed(words: tuple[object, ...], run: Any = python) -> Callable[[], None]:
         def call() -> None:
             with tempfile.TemporaryDirectory() as folder:
-                python(tree, *words, cwd=Path(folder))
+                run(tree, *words, cwd=Path(folder))
 
         return call
 
     compileall.compile_dir(tree / "judgestats", quiet=2)
     timed(("-c", BESIDE))()
-    calls = {name: timed(words) for name, words in commands(audited, quarto).items()}
+    calls = {name: timed(words) for name, words in commands(tree, audited, quarto).items()}
+    calls[SCREEN] = timed(("-m", "judgestats", "run", "temperature"), until_screen)
     took = turns(calls, repeats, warm=False)
     beside = took[BESIDE]
     return {
@@ -89,13 +127,10 @@ def page(columns: dict[str, Figures]) -> str:
 another checkout by the same script. Medians of commands that took turns, each in an empty folder
 (turns: {turns_taken}); the ratio is to `{BESIDE}` in the same run.
 {heading(columns)}
-Where the load is above the number of cores, read the CPU seconds and their ratio. A command is
-one Python process, and typst's for a PDF. Every command makes a new store; its tables are
-copied from the user's cache but for a machine's first run, which makes them there (some four CPU
-seconds more).
-
-One process against three, `run temperature` without a report, in turns under load 8: time to the
-screen x 0.87, wall x 1.08, CPU x 1.10 (one turn). The rows below are of three processes.
+Where the load is above the number of cores, read the CPU seconds and their ratio. Version 0.2 ran
+three Python processes, version 0.3 runs one; both run typst for a PDF. Every command makes a new
+store. Its tables are copied from the user's cache, except for a machine's first run, which makes
+them there (some four CPU seconds more).
 
 {table(columns, "seconds", "command", KINDS)}
 """

@@ -236,6 +236,7 @@ def test_a_tracking_server_that_never_answers_ends_with_code_5(
     rows = [f"q{i},j,{t},{(i + t) % 9 + 1}" for i in range(12) for t in range(2)]
     (tmp_path / "good.csv").write_text("\n".join(["item_id,judge,repeat,score", *rows]) + "\n")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = threading.enumerate()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         track(f"http://127.0.0.1:{port}")
@@ -247,7 +248,7 @@ def test_a_tracking_server_that_never_answers_ends_with_code_5(
     [kept] = tmp_path.glob("judgestats-kept-*")
     assert (kept / "results.json").is_file()
     assert str(kept) in said
-    assert not [t for t in threading.enumerate() if "judgestats" in t.name and t.is_alive()]
+    assert not [t for t in threading.enumerate() if "judgestats" in t.name and t not in before]
 
 
 def test_signals_are_handed_over_and_the_ignored_ones_stay_ignored():

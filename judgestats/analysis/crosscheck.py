@@ -357,13 +357,14 @@ def _shares(record: Any, names: tuple[str, ...], data: RunData) -> tuple[Any, ..
 
 def _logit_limits(share: Floats, clusters: Floats, level: float) -> Floats:
     from scipy.special import expit
-    from statsmodels.api import GLM, families
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
     from statsmodels.stats.proportion import proportion_confint
 
     if share.mean() in {0.0, 1.0}:
         n = int(clusters.max()) + 1
         return np.array(proportion_confint(n * share.mean(), n, 1 - level, method="beta"))
-    model = GLM(share, np.ones(len(share)), family=families.Binomial())
+    model = GLM(share, np.ones(len(share)), family=Binomial())
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
     return np.asarray(expit(fit.conf_int(alpha=1 - level)[0]))
 
@@ -392,7 +393,7 @@ def _gaps_clustered(record: Any, names: tuple[str, ...], data: RunData) -> tuple
 
 
 def _low_of_mean(gap: Floats, clusters: Floats, level: float) -> float:
-    from statsmodels.api import OLS
+    from statsmodels.regression.linear_model import OLS
 
     model = OLS(gap, np.ones(len(gap)))
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)

@@ -159,9 +159,9 @@ def audit_file(arguments: Args, path: Path, words: dict[str, Any], formats: tupl
     tags = {"judgestats.kind": "audit", "judgestats.simulated": "false", **look}
     digest = _digest(path)
     with run_files() as folder, ExitStack() as running:
-        _write(folder, judged, facts, name)
         following = next_commands(arguments, results, judged)
         show(results, following=following, linked=True)
+        _write(folder, judged, facts, name)
         if (checked := _to_check(arguments, judged, kept=True)) is not None:
             results = record.record_crosscheck(folder, checked, results)
         store = open_audit_store(judged.experiment)
@@ -297,12 +297,11 @@ def _untracked(
     from judgestats.runner import record
 
     folder = Path("judgestats-reports") / record.file_name(name)
+    show(results, following=following, linked=True)
     with guard_output(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, judged, facts, name)
-    show(results, following=following, linked=True)
-    if checked is not None:
-        with guard_output(folder):
+        if checked is not None:
             results = record.record_crosscheck(folder, checked, results)
     try:
         with announce_progress("Rendering the report"), guard_output(folder):

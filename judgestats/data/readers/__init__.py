@@ -1,5 +1,5 @@
 """Readers: judgments that people already have, into the one validated frame."""
 
-from judgestats.data.readers.registry import read_judgments, reader_names
+from judgestats.lazy import public_names
 
-__all__ = ["read_judgments", "reader_names"]
+__all__, __getattr__, __dir__ = public_names(__name__, __file__)
