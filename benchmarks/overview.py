@@ -119,10 +119,10 @@ takes less. Load of the machine ({os.cpu_count()} cores, {platform.machine()}) b
 {before:.1f}; the run took {took / 60:.0f} minutes; Python {platform.python_version()}.
 
 Further pages: [statistics in detail, R included](stats.md), [collection at two latencies and two
-concurrencies](../simulations/speed.md), [1e8 judgments](large.md),
-[from a command to its result](seconds.md), [what takes
-what](stages.md), [the interactive page](view.md),
-[from a file to its answer](answer.md).
+concurrencies](../simulations/speed.md), [1e8 judgments](large.md), [error rates and corrected
+scores next to other packages](validity.md), [an audit next to other packages](audits.md), [from a
+command to its result](seconds.md), [what takes what](stages.md), [the interactive
+page](view.md), [from a file to its answer](answer.md).
 
 {body}
 """
