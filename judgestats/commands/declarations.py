@@ -268,7 +268,7 @@ _LABELS = Command(
                 Option("--out", "Output", "File to write (default: labels.csv)", metavar="FILE"),
             ),
             examples=(
-                "judgestats labels plan my.csv --labels 200 --text answer",
+                "judgestats labels plan my.csv --labels 200",
                 "judgestats labels plan my.csv --half-width .05 --rates sd=1.2,correlation=.7",
             ),
         ),

@@ -20,7 +20,7 @@ import pandas as pd
 
 from judgestats.commands.arguments import Args, check_new, named_numbers, table_options, word_values
 from judgestats.data.readers import row_checks
-from judgestats.data.readers.columns import ALIASES, folded
+from judgestats.data.readers.columns import ALIASES, folded, resolve_columns, text_columns
 from judgestats.data.readers.labels import LABEL_ENDINGS, PART
 from judgestats.data.readers.layout import with_paths
 from judgestats.data.readers.logs import table_of
@@ -177,6 +177,7 @@ class LabelFile:
         if not annotator:
             raise InputError("labels collect: --annotator needs a pseudonym.")
         items = frame.drop_duplicates("item_id").set_index("item_id")
+        items = items.assign(item=items.index) if {*items} <= {*OWN_COLUMNS} else items
         texts = [c for c in items if c not in OWN_COLUMNS]
         self._texts = {
             str(item): [(str(c), str(v)) for c, v in zip(texts, row, strict=True)]
@@ -488,6 +489,11 @@ def _read_rows(frame: pd.DataFrame, options: TableOptions, file: Path) -> pd.Dat
     return frame.assign(item_id=read["item_id"].to_numpy())
 
 
+def _options_of(arguments: Args) -> TableOptions:
+    """How the judged file is read; ``--labels`` of a plan is a number, not a file."""
+    return TableOptions(**table_options(Args(**vars(arguments) | {"labels": ""})))
+
+
 def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
     """The judge's rows of the file, and their items.
 
@@ -497,7 +503,7 @@ def _judge_rows(arguments: Args) -> tuple[pd.DataFrame, pd.Series]:
         Nobody said which rows are the judge's, and people gave some.
     """
     path = local_file(arguments.file)
-    options = TableOptions(**table_options(Args(**vars(arguments) | {"labels": ""})))
+    options = _options_of(arguments)
 
     def read(one: TableOptions) -> pd.DataFrame:
         table = with_paths(path, read_table(path), one.stated_columns)
@@ -569,7 +575,7 @@ def plan_command(arguments: Args) -> int:
     check_writable(path)
     check_new(path)
     frame, items = _judge_rows(arguments)
-    _check_texts(arguments, frame, items)
+    named, note = _text_names(arguments, frame, items)
     first = ~items.duplicated()
     frame, items = frame[first.to_numpy()], items[first]
     classes = ["all"] * len(items)
@@ -594,7 +600,7 @@ def plan_command(arguments: Args) -> int:
     elif arguments.labels > len(items):
         raise InputError(f"labels plan: {arguments.labels} labels of {len(items)} items.")
     chosen, chance = label_plan.draw_labels(classes, counts, seed=arguments.seed)
-    texts = {c: _column(frame, c, "text").to_numpy()[chosen] for c in arguments.text}
+    texts = {c: frame[c].to_numpy()[chosen] for c in named}
     clash = set(texts) & set(OWN_COLUMNS)
     if clash:
         raise InputError(f"labels plan: {', '.join(sorted(clash))} is a column of the labels' own.")
@@ -605,7 +611,9 @@ def plan_command(arguments: Args) -> int:
     way = "by-verdict" if arguments.by else "random"
     console.print_outcome(
         "READY",
-        f"{len(out)} items to label: {path} (drawn {way}; the judge's verdicts are not in it)",
+        f"{len(out)} items to label: {path} (drawn {way}; texts: {', '.join(texts) or 'none'}; the "
+        "judge's verdicts are not in it)",
+        *filter(None, [note]),
         following=[f"judgestats labels collect {command_word(path)}"],
     )
     return 0
@@ -631,18 +639,34 @@ def _pilot(arguments: Args, frame: pd.DataFrame) -> dict[str, VerdictClass]:
     )
 
 
-def _check_texts(arguments: Args, frame: pd.DataFrame, items: pd.Series) -> None:
-    """Refuse texts that differ between the rows of an item: which one is labelled is not known."""
-    if any(folded(c) in ALIASES["order"] for c in frame):
-        return
-    for name in arguments.text:
+def _text_names(arguments: Args, frame: pd.DataFrame, items: pd.Series) -> tuple[list[str], str]:
+    """The columns of the texts to label, as stated or by their names, and a note on others.
+
+    Raises
+    ------
+    InputError
+        Stated texts differ between the rows of an item: which one is labelled is not known.
+    """
+    is_ordered = any(folded(c) in ALIASES["order"] for c in frame)
+    known = {r: c for r, c in _options_of(arguments).mapping.items() if c in frame}
+    names = resolve_columns(arguments.file, frame, known, needs_item=False, needs_verdict=False)
+    others = {c for role, c in names.items() if role not in {"item_id", "cluster"}}
+    kept, differing = [], []
+    for name in arguments.text or text_columns(frame, others):
         several = _column(frame, name, "text").groupby(items.to_numpy(), sort=False).nunique()
-        if (several > 1).any():
+        if is_ordered or not (several > 1).any():
+            kept.append(name)
+        elif arguments.text:
             raise InputError(
                 f"labels plan: {int((several > 1).sum())} items have several texts in {name!r} "
                 f"(the first: {short(several.index[several > 1][0])}). Name both as the item: "
                 f"--item {items.name},{name}."
             )
+        else:
+            differing.append(name)
+    if differing:
+        return kept, f"Left out, since an item has several texts: {', '.join(differing)}."
+    return kept, "" if kept else "Only ids will be shown. State the texts: --text COLUMN."
 
 
 def _rates(text: str) -> dict[str, float]:

@@ -119,8 +119,8 @@ DRAWN = Option("--labels-drawn", "Labels", "Sampling of the labelled items",
 LEVEL = Option("--level", "Statistics", "Confidence of all claims together", kind="number",
     default=0.95)
 
-TEXT = Option("--text", "Labels", "Column to show to raters, e.g. answer", repeated=True,
-    metavar="COLUMN")
+TEXT = Option("--text", "Labels", "Column to show to raters (default: questions and answers, "
+    "by name)", repeated=True, metavar="COLUMN")
 
 
 JUDGED = Argument("file", "File of judgments, as analyze reads", kind="file")

@@ -84,6 +84,20 @@ def test_which_items_and_nothing_of_the_verdict(judged, capsys):
     assert "there already" in capsys.readouterr().err
 
 
+def test_texts_are_known_by_their_names_and_else_ids_are_shown(judged, capsys):
+    judged.assign(reason="It is right.").to_csv("judged.csv", index=False)
+    assert main(["labels", "plan", "judged.csv", "--labels", "5"]) == 0
+    out = read_table(Path("labels.csv"))
+    assert list(out.columns) == ["item_id", "chance", "question", "answer", "annotator", "label"]
+    judged[["item", "verdict"]].to_csv("bare.csv", index=False)
+    capsys.readouterr()
+    assert main(["labels", "plan", "bare.csv", "--labels", "5", "--out", "ids.csv"]) == 0
+    assert "Only ids will be shown" in capsys.readouterr().out
+    made = LabelFile(Path("ids.csv"), annotator="a1", choices=["good", "bad"]).payload()
+    assert [name for name, _ in made["items"]["texts"]] == ["item"]
+    assert sorted(made["texts"]) == sorted(read_table(Path("ids.csv"))["item_id"])
+
+
 def test_a_plan_that_nobody_filled_in_says_how_to(judged, capsys):
     assert main(["labels", "plan", "judged.csv", "--labels", "200"]) == 0
     analyze = ["analyze", "judged.csv", "--labels", "labels.csv", "--track", "none"]

@@ -23,6 +23,7 @@ SUGGESTED = {
     "pairwise replies": {"id": IDS, "raw": ["It is [[A]]", "So [[B]]"] * 12},
     "question and answer": {"prompt": ["Why?", "How?"] * 12, "response": IDS,
                             "score": SCORES["gpt"]},
+    "a rater's scores": {"id": IDS, "model_score": SCORES["claude"], "annotator": SCORES["gpt"]},
     "several people": {"id": IDS, "annotator1": ["1", "2"] * 12, "annotator2": ["2"] * 24,
                        "gpt35": ["1", "2"] * 12, "pandalm": ["1", "2", "2"] * 8},
 }  # fmt: skip
@@ -140,3 +141,21 @@ def test_two_unknown_words_are_asked_for_and_may_be_stated_as_levels() -> None:
     assert set(js.read_judgments(rows, kind="category")["choice"]) == {"upper", "lower"}
     read = js.read_judgments(rows, values={"upper": "pass", "lower": "fail"})
     assert read["choice"].value_counts().to_dict() == {"fail": 20, "pass": 10}
+
+
+@pytest.mark.parametrize("name", ["annotator", "reviewer", "manual_label", "doctor", "human"])
+@pytest.mark.parametrize("words", [("ok", "not ok"), ("good", "bad"), (True, False)])
+def test_people_may_say_pass_and_fail_in_other_words_than_the_judge(name, words) -> None:
+    said = {"id": IDS, "llm_judge": ["good", "good", "bad"] * 8, name: [*words] * 12}
+    frame = js.read_judgments(pd.DataFrame(said))
+    assert frame.attrs["roles"]["label"] == [name]
+    assert frame["label"].tolist() == ["pass", "fail"] * 12
+
+
+@pytest.mark.parametrize("levels", [["ann", "bob"], [101, 102], [1, 2, 30]])
+def test_a_column_that_names_raters_holds_no_labels(levels) -> None:
+    names = (levels * 12)[:24]
+    frame = js.read_judgments(
+        pd.DataFrame({"id": IDS, "llm_score": SCORES["gpt"], "reviewer": names})
+    )
+    assert "label" not in frame.attrs["roles"]

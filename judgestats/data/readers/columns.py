@@ -211,7 +211,7 @@ def resolve_columns(
         if ours == "label" and not verdict_named:
             hits = [h for h in hits if not _is_constant(table[h])]
         if ours == "judge" and not verdict_named:
-            hits = [h for h in hits if not _says_pass_or_fail(table[h])]
+            hits = [h for h in hits if not says_pass_or_fail(table[h])]
             hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit and not (others and not _holds(table, hit)):
@@ -256,6 +256,8 @@ _OF_PEOPLE = re.compile(
     r"(?:$|[\W_\d])",
     re.IGNORECASE,
 )
+RATERS = re.compile(r"annotator|rater|user|reviewer|person", re.IGNORECASE)
+"""Names of columns that name raters, unless they hold verdicts."""
 _OF_JUDGES = re.compile(
     r"(?:(?:judge|llm|ai|ki|ia|auto|grader|evaluator|model|prediction|predicted|pred)[\s_.\-]"
     r"|(?:.*[\s_.\-])?(?:prediction|predicted|pred|judge|llm|ai|ki|ia|autorater)$"
@@ -400,7 +402,7 @@ def repeats_verdict(table: pd.DataFrame, names: Mapping[str, str]) -> bool:
     if folded(label) != "label" or verdict not in table or len(table) < _FEWEST_ALIKE:
         return False
     own, said = table[verdict].dropna(), table[label]
-    if nested(said) or set(pd.unique(own)) != {0, 1} or not _says_pass_or_fail(said):
+    if nested(said) or set(pd.unique(own)) != {0, 1} or not says_pass_or_fail(said):
         return False
     pairs = pd.DataFrame({"own": own, "said": said.loc[own.index]})
     return len(pairs.dropna()) == len(own) and len(pairs.drop_duplicates()) == 2
@@ -443,19 +445,25 @@ def may_hold_verdicts(column: pd.Series) -> bool:
     levels = pd.unique(column.dropna())
     if not 1 < len(levels) <= _MOST_LEVELS or len(levels) == len(column):
         return bool(pd.api.types.is_float_dtype(column) and (column.dropna() % 1 > 0).any())
-    return bool(pd.api.types.is_numeric_dtype(column)) or _says_pass_or_fail(column)
+    return bool(pd.api.types.is_numeric_dtype(column)) or says_pass_or_fail(column)
 
 
 def _is_verdict(table: pd.DataFrame, column: str) -> bool:
     """Whether a column named status says pass and fail, other than as the status of a reply."""
-    if column not in table or not _says_pass_or_fail(table[column]):
+    if column not in table or not says_pass_or_fail(table[column]):
         return False
     words = {str(v).strip().casefold() for v in pd.unique(table[column].dropna())}
     return not words <= _OF_REPLIES
 
 
-def _says_pass_or_fail(column: pd.Series) -> bool:
-    """Whether a column holds words for pass and fail, and no other words."""
+def says_pass_or_fail(column: pd.Series) -> bool:
+    """Whether a column holds words for pass and fail, and no other words.
+
+    Examples
+    --------
+    >>> says_pass_or_fail(pd.Series(["ok", "bad"])), says_pass_or_fail(pd.Series(["ann", "bob"]))
+    (True, False)
+    """
     if pd.api.types.is_numeric_dtype(column) or nested(column):
         return bool(pd.api.types.is_bool_dtype(column))
     levels = pd.unique(column.dropna())
@@ -598,10 +606,26 @@ TEXTS = ("question_text", "answer_text")
 _ASKED = ("question", "prompt", "input", "instruction", "query", "userinput", "request", "problem")
 _ANSWERS = ("answer", "response", "output", "modeloutput", "modelanswer", "modelresponse",
             "actualoutput", "answertext", "responsetext", "generation", "text")  # fmt: skip
+_JUDGED = re.compile(
+    rf"[ab12]?(?:{'|'.join((*_ASKED, *_ANSWERS))}|context|document|passage|conversation|transcript)"
+    r"(?:text)?[ab12]?"
+)
+"""Names (folded) of the texts of an item, also of both sides of a pair."""
 _LENGTHS = ("length", "answerlength", "responselength", "outputlength", "nchars", "nwords",
             "ntokens", "chars", "words")  # fmt: skip
 _WORDS = 3
 _SEEN = 200
+
+
+def text_columns(table: pd.DataFrame, used: Collection[str]) -> list[str]:
+    """The columns whose names say that they hold what is judged.
+
+    Examples
+    --------
+    >>> text_columns(pd.DataFrame(columns=["id", "Question", "response_a", "reason"]), {"id"})
+    ['Question', 'response_a']
+    """
+    return [c for c in map(str, table) if c not in used and _JUDGED.fullmatch(folded(c))]
 
 
 def item_texts(table: pd.DataFrame, verdicts: Collection[str]) -> dict[str, pd.Series]:

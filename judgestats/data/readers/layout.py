@@ -12,12 +12,14 @@ import pandas as pd
 
 from judgestats.data.readers import json_paths
 from judgestats.data.readers.columns import (
+    RATERS,
     column_named,
     folded,
     may_hold_verdicts,
     names_id,
     of_judges,
     of_people,
+    says_pass_or_fail,
 )
 from judgestats.data.readers.roles import counts_or_measures, hashable, last_word, names_model
 from judgestats.errors import InputError
@@ -610,7 +612,7 @@ def with_raters_as_columns(
 
 
 _NO_LABELS = re.compile(
-    r"annotator|rater|user|reviewer|person|(?:.*[\W_])?(?:id|idx|name|key|no|nr|n|count|kind|type"
+    r"(?:.*[\W_])?(?:id|idx|name|key|no|nr|n|count|kind|type"
     r"|group|model|agreement|confidence|time|weight|min|max|std|sd|var|variance)",
     re.IGNORECASE,
 )
@@ -630,18 +632,20 @@ def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) ->
     >>> t = pd.DataFrame(columns).loc[[0, 1] * 9]
     >>> people_columns(t, "llm", {"llm"})
     ['human_1']
+    >>> people_columns(t.assign(rater=["good", "bad"] * 9), "llm", {"llm"})
+    ['human_1', 'rater']
     """
     named = [
         c
         for c in map(str, table.columns)
         if c not in taken and of_people(c) and not _NO_LABELS.fullmatch(c)
-    ]
+        and (not RATERS.fullmatch(c) or says_pass_or_fail(table[c]))
+    ]  # fmt: skip
     scored = _SCORED | {*_name_words(verdict)}
     scored_by = [c for c in named if all(w in scored or of_people(w) for w in _name_words(c))]
     on_scale = [c for c in scored_by if _on_the_scale(table[verdict], table[c])]
     like = [c for c in named if may_hold_verdicts(table[c]) or _like_verdicts(table[c])]
-    words = {c: _words_of(c, table[c]) for c in [verdict, *like]}
-    return [c for c in named if c in on_scale or (c in like and _alike(words[verdict], words[c]))]
+    return [c for c in named if c in on_scale or (c in like and _same_words(table, verdict, c))]
 
 
 def _name_words(column: str) -> list[str]:
@@ -765,7 +769,7 @@ def _human_pairs(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[
         for column in columns:
             if tuple(_name_words(column)) not in own or of_people(column):
                 continue
-            if _alike(_words_of(column, table[column]), _words_of(people, table[people])):
+            if _same_words(table, column, people):
                 yield column, people
 
 
@@ -810,6 +814,13 @@ def _words_of(name: str, column: pd.Series) -> set[str]:
         return {"share"}
     words = pd.unique(hashable(column).dropna())
     return {re.sub(r"\.0$", "", str(v).lower()) for v in words}
+
+
+def _same_words(table: pd.DataFrame, one: str, other: str) -> bool:
+    """Whether two columns say the same things, if in different words for pass and fail."""
+    if says_pass_or_fail(table[one]) and says_pass_or_fail(table[other]):
+        return True
+    return _alike(_words_of(one, table[one]), _words_of(other, table[other]))
 
 
 def _alike(one: set[str], other: set[str]) -> bool:

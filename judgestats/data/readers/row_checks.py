@@ -389,6 +389,7 @@ def check_rows(rows: Rows) -> None:
         check_raters,
         _raters_of_labels,
         _annotators,
+        _scores_of_raters,
         _labels_of_rows,
         _models,
         _events,
@@ -553,6 +554,29 @@ def _annotators(rows: Rows) -> None:
             ("they are judges", rows.mapped(judge=column)),
         ],
     )
+
+
+def _scores_of_raters(rows: Rows) -> None:
+    """Scores of the verdict's scale in a column that would name raters."""
+    options, verdict = rows.options, rows.verdict
+    stated = {*options.mapping.values(), *options.ignore, *options.item, *options.factors}
+    if not verdict or "label" in rows.names or options.human or options.labels is not None:
+        return
+    named = [c for c in map(str, rows.table) if columns.RATERS.fullmatch(c) and c not in stated]
+    levels = {c: roles.hashable(rows.table[c]).dropna() for c in [verdict, *named]}
+    points = {c: {*pd.to_numeric(v, errors="coerce")} for c, v in levels.items()}
+    for column in named:
+        if len(points[column]) < 3 or not points[column] <= points[verdict]:
+            continue
+        if roles.varies(roles.group_codes(rows.table, [rows.names["item_id"]]), rows.table[column]):
+            continue
+        ways = [("human labels", rows.mapped(label=column))]
+        if rows.names.get("judge") == column:
+            ways += [("judges", rows.mapped(judge=column))]
+        ways += [
+            ("numbers of raters, not used", replace(options, ignore=(*options.ignore, column)))
+        ]
+        raise rows.ask(f"{column!r} holds scores that {verdict!r} holds too. What are they?", ways)
 
 
 def _raters_of_labels(rows: Rows) -> None:
