@@ -193,9 +193,8 @@ def _design(run: Run, write: Write) -> str:
     conditions = [write(str(c)) for c in design.get("conditions") or ()]
     if conditions:
         listed = f": {'; '.join(conditions)}" if len(conditions) <= 12 else ""
-        sentences.append(
-            f"There were {count_noun(len(conditions), 'condition', 'conditions')}{listed}."
-        )
+        n = count_noun(len(conditions), "condition", "conditions")
+        sentences.append(f"There {'was' if len(conditions) == 1 else 'were'} {n}{listed}.")
     if run.records.kind == "experiment" and int(design.get("replicates") or 1) > 1:
         together = int(design.get("choices_per_request") or 1)
         sentences.append(

@@ -378,11 +378,14 @@ _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 def _missing(key: str, own: Mapping[str, Measure], otherwise: str) -> str:
     """Why a quantity is not measured: verdicts of this kind cannot have it, or data are missing."""
+    return _kind_needed(key, own) or missing_labels(key, own, otherwise)
+
+
+def _kind_needed(key: str, own: Mapping[str, Measure]) -> str:
+    """What verdicts a quantity needs that these are not; empty where it can be measured."""
     needs, kinds = _KINDS.get(key, ("", ()))
     kind = own[KIND].reason if KIND in own else ""
-    if needs and kind and kind not in kinds:
-        return f"it needs {needs}"
-    return missing_labels(key, own, otherwise)
+    return f"it needs {needs}" if needs and kind and kind not in kinds else ""
 
 
 def _required_labels(results: Results, options: DecisionOptions) -> list[str]:
@@ -635,7 +638,10 @@ def _decided(
     ] + [
         NextStep(key=r.key, unit=_UNMEASURED[r.key], have=0, if_true=100)
         for r in requirements
-        if r.status == "not_measured" and r.kind == "required" and r.key in _UNMEASURED
+        if r.status == "not_measured"
+        and r.kind == "required"
+        and r.key in _UNMEASURED
+        and not _kind_needed(r.key, own)
     ]
     return replace(
         verdict,

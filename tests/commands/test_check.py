@@ -241,6 +241,14 @@ def test_a_run_and_the_action_have_that_record_too(gate_files):
     assert (code, "flips" in text) == (0, False), "runs keep no texts of outputs"
 
 
+def test_a_rate_is_not_to_be_had_of_scores_by_more_labels():
+    rows = [{"item_id": f"q{i}", "repeat": k, "score": (i + k) % 9 + 1}
+            for i in range(30) for k in range(2)]  # fmt: skip
+    [verdict] = js.check(js.audit(rows, n_resamples=19), require="tpr>=.9").verdicts
+    assert verdict.requirements[0].reason == "it needs pass / fail verdicts"
+    assert verdict.next == ()
+
+
 def test_an_internal_error_is_no_verdict(gate_files, monkeypatch, capsys):
     def broken(*_, **__):
         raise RuntimeError("no such thing")
