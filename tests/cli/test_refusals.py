@@ -182,6 +182,9 @@ CASES = {
         "id,passed\na,ship\nb,hold\n", "--kind", "pass-fail"
     ),
     "a third word next to pass and fail": text("id,verdict\na,pass\nb,fail\nc,mostly\n"),
+    "labels on another scale": text(
+        "id,llm_score,human\n" + "".join(f"i{i},{i % 8}0,{i % 5 + 1}\n" for i in range(40))
+    ),
     "words that --pass leaves open": text("id,verdict\na,ship\nb,hold\nc,stop\n", "--pass", "ship"),
     "a pass that nobody gave": text("id,passed\na,ship\nb,hold\n", "--pass", "go"),
     "a kind that does not exist": text(GOOD, "--kind", "grade"),

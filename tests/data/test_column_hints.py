@@ -159,3 +159,39 @@ def test_a_column_that_names_raters_holds_no_labels(levels) -> None:
         pd.DataFrame({"id": IDS, "llm_score": SCORES["gpt"], "reviewer": names})
     )
     assert "label" not in frame.attrs["roles"]
+
+
+def test_numbers_of_judge_next_to_those_of_people_are_its_scores(tmp_path) -> None:
+    table = pd.DataFrame({"id": IDS, "judge": SCORES["claude"], "expert": SCORES["gpt"]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(OpenQuestionError) as asked:
+        js.read_judgments(tmp_path / "t.csv")
+    [answer] = asked.value.answers
+    assert answer.options.mapping == {"verdict": "judge"}
+    frame = js.read_judgments(table)
+    assert frame["score"].tolist() == SCORES["claude"]
+    assert frame["label"].tolist() == list(map(str, SCORES["gpt"]))
+
+
+def test_who_gave_the_labels_is_asked_where_a_judge_gave_the_verdict() -> None:
+    said = {"id": IDS, "llm_score": SCORES["claude"], "annotator": ["ann", "bob"] * 12,
+            "annotator_score": SCORES["gpt"]}  # fmt: skip
+    with pytest.raises(OpenQuestionError) as asked:
+        js.read_judgments(pd.DataFrame(said))
+    roles = [answer.options.mapping for answer in asked.value.answers]
+    assert [role["rater"] for role in roles if "rater" in role] == ["annotator"]
+    assert [role["judge"] for role in roles if "judge" in role] == ["annotator"]
+    judges = pd.DataFrame(said | {"annotator": ["gpt-4o", "claude-3"] * 12})
+    assert js.read_judgments(judges).attrs["roles"]["judge"] == ["annotator"]
+
+
+@pytest.mark.parametrize("factor", [0.1, 1, 2, 11])
+def test_labels_on_another_scale_are_refused(factor) -> None:
+    said = {"id": IDS, "llm_score": [factor * v for v in SCORES["claude"]],
+            "human_score": SCORES["gpt"]}  # fmt: skip
+    if factor in {1, 2}:  # a judge may use twice the range of people
+        assert "label" in js.read_judgments(pd.DataFrame(said))
+        return
+    with pytest.raises(InputError, match=r"different scales\. .*--ignore human_score\."):
+        js.read_judgments(pd.DataFrame(said))
+    assert "label" not in js.read_judgments(pd.DataFrame(said), ignore=("human_score",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,8 @@ def check_table(
             )
             notes.append(Remark(text, "no_score", n))
     if "label" in out:
+        if "label" not in options.mapping:
+            _check_label_scale(source, out, names.get("label", ""))
         both = (out["label"] != "") & (out["status"] == "ok")
         points = each_distinct(out["score"], "{:g}".format)
         said = out["choice"].where(out["choice"] != "", points)[both]
@@ -217,6 +220,25 @@ def check_table(
             )
             notes.append(Remark(text, "labels_equal_verdicts", len(same)))
     return out, [*notes, *_equal_repeats(out)]
+
+
+def _check_label_scale(source: Path | str, out: pd.DataFrame, column: str) -> None:
+    """Refuse labels on another scale than the scores, such as 1-5 next to 0-100."""
+    scores, labels = out["score"].dropna(), pd.to_numeric(out["label"], errors="coerce").dropna()
+    if min(len(scores), len(labels)) < _ENOUGH or set(labels) <= {0, 1}:
+        return
+    # the usual highest values, since one stray 99 is no scale
+    low, high, top = np.quantile(scores.astype(float), [0, 1, 0.95]).tolist()
+    least, most, usual = np.quantile(labels.astype(float), [0, 1, 0.95]).tolist()
+    shares = (low >= 0 and high <= 1) != (least >= 0 and most <= 1)
+    apart = max(top, usual) > max(10, _TIMES * min(top, usual))
+    if low == high or least == most or not (shares or apart):
+        return
+    way = f"--ignore {shlex.quote(column)}" if column else "no --labels"
+    raise InputError(
+        f"{source}: the labels ({least:g} to {most:g}) and the scores ({low:g} to {high:g}) are on "
+        f"different scales. Bring one to the scale of the other, or leave the labels out: {way}."
+    )
 
 
 def _equal_repeats(out: pd.DataFrame) -> list[str]:

@@ -212,7 +212,7 @@ def resolve_columns(
             hits = [h for h in hits if not _is_constant(table[h])]
         if ours == "judge" and not verdict_named:
             hits = [h for h in hits if not says_pass_or_fail(table[h])]
-            hits = [h for h in hits if folded(h) != "llm" or not _are_numbers(table[h])]
+            hits = [h for h in hits if not _holds_its_scores(table, h)]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit and not (others and not _holds(table, hit)):
             names = {k: v for k, v in names.items() if k not in others} | {ours: hit}
@@ -470,6 +470,17 @@ def says_pass_or_fail(column: pd.Series) -> bool:
     words = {str(w): 1 for w in levels} if len(levels) <= _MOST_WORDS else {}
     found = pass_fail_words(words)
     return bool(words) and not found.unknown and {*found.verdicts.values()} == {"pass", "fail"}
+
+
+def _holds_its_scores(table: pd.DataFrame, column: str) -> bool:
+    """Whether a column named after a judge holds its scores: people give the same numbers."""
+    if not _are_numbers(table[column]):
+        return False
+    own = {*pd.to_numeric(table[column])}
+    people = [c for c in map(str, table) if c != column and of_people(c)]
+    others = [{*pd.to_numeric(table[c])} for c in people if _are_numbers(table[c])]
+    shared = any(len(o) > 2 and 2 * len(own & o) >= min(len(own), len(o)) for o in others)
+    return folded(column) == "llm" or (len(own) > 2 and shared)
 
 
 def _are_numbers(column: pd.Series) -> bool:

@@ -587,11 +587,17 @@ def _raters_of_labels(rows: Rows) -> None:
     if columns.folded(column) not in {"annotator", "rater", "evaluator"}:
         return
     of_item = rows.table.groupby(rows.names["item_id"], sort=False)
-    if of_item[verdict].nunique().max() > 1 or of_item[label].nunique().max() < 2:
+    if of_item[verdict].nunique().max() > 1:
         return
+    reason = f"{verdict!r} is the same for every {column!r}, and {label!r} differs."
+    if of_item[label].nunique().max() < 2:
+        known = {roles.kind_of_rater(str(v)) for v in rows.table[column].dropna().unique()}
+        if known <= {"judge"} or not columns.of_judges(verdict):
+            return
+        reason = f"{column!r} names who gave {verdict!r} or {label!r}."
     raise rows.ask_role(
         column,
-        f"{verdict!r} is the same for every {column!r}, and {label!r} differs. Who are they?",
+        f"{reason} Who are they?",
         {"they gave the labels": "rater", "they are judges": "judge"},
     )
 
