@@ -195,3 +195,12 @@ def test_labels_on_another_scale_are_refused(factor) -> None:
     with pytest.raises(InputError, match=r"different scales\. .*--ignore human_score\."):
         js.read_judgments(pd.DataFrame(said))
     assert "label" not in js.read_judgments(pd.DataFrame(said), ignore=("human_score",))
+
+
+def test_one_pass_refuses_labels_on_another_scale_too(tmp_path, capsys) -> None:
+    said = {"id": IDS, "score": [10 * v for v in SCORES["claude"]], "human": SCORES["gpt"]}
+    pd.DataFrame(said).to_parquet(tmp_path / "t.parquet", index=False)
+    words = ["analyze", str(tmp_path / "t.parquet"), "--track", "none", "--report", "none"]
+    assert main([*words, "--stream", "yes"]) == 2
+    assert "are on different scales" in capsys.readouterr().err
+    assert main([*words, "--stream", "yes", "--ignore", "human", "--resamples", "99"]) == 0

@@ -222,6 +222,10 @@ def check_table(
     return out, [*notes, *_equal_repeats(out)]
 
 
+class LabelScaleError(InputError):
+    """Labels on another scale than the scores."""
+
+
 def _check_label_scale(source: Path | str, out: pd.DataFrame, column: str) -> None:
     """Refuse labels on another scale than the scores, such as 1-5 next to 0-100."""
     scores, labels = out["score"].dropna(), pd.to_numeric(out["label"], errors="coerce").dropna()
@@ -235,7 +239,7 @@ def _check_label_scale(source: Path | str, out: pd.DataFrame, column: str) -> No
     if low == high or least == most or not (shares or apart):
         return
     way = f"--ignore {shlex.quote(column)}" if column else "no --labels"
-    raise InputError(
+    raise LabelScaleError(
         f"{source}: the labels ({least:g} to {most:g}) and the scores ({low:g} to {high:g}) are on "
         f"different scales. Bring one to the scale of the other, or leave the labels out: {way}."
     )

@@ -19,6 +19,7 @@ import pyarrow.csv as pv
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
+from judgestats.data.readers.checks import LabelScaleError
 from judgestats.data.readers.columns import (
     PARTS,
     VERDICTS,
@@ -618,6 +619,8 @@ def _check_roles(opened: ParquetJudgments, sample: pd.DataFrame, options: TableO
     """Refuse a role that memory gives a column of the first rows, and one pass does not read."""
     try:
         roles = read_frame(sample, options, source=opened.path, asks=False).attrs["roles"]
+    except LabelScaleError:
+        raise
     except InputError:  # the first rows may break off within an item
         return
     ours = {ROLE_OF.get(name, name) for name in _needed(opened.names)}
