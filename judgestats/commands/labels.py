@@ -648,7 +648,8 @@ def _text_names(arguments: Args, frame: pd.DataFrame, items: pd.Series) -> tuple
         Stated texts differ between the rows of an item: which one is labelled is not known.
     """
     is_ordered = any(folded(c) in ALIASES["order"] for c in frame)
-    known = {r: c for r, c in _options_of(arguments).mapping.items() if c in frame}
+    stated = _options_of(arguments).mapping.items()
+    known = {role: c for role, c in stated if role in ALIASES and c in frame}
     names = resolve_columns(arguments.file, frame, known, needs_item=False, needs_verdict=False)
     others = {c for role, c in names.items() if role not in {"item_id", "cluster"}}
     kept, differing = [], []
