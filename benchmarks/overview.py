@@ -116,7 +116,7 @@ def page(parts: dict[str, list[dict[str, Any]]], before: float, took: float) -> 
 `make bench` makes this page. All figures of a row were measured side by side in one run. Every
 peer has a separate environment. The *ratio* is the peer's figure over ours: above 1, judgestats
 takes less. Load of the machine ({os.cpu_count()} cores, {platform.machine()}) before the run:
-{before:.1f}; the run took {took / 60:.0f} minutes; Python {platform.python_version()}.
+{before:.1f}. The run took {took / 60:.0f} minutes under Python {platform.python_version()}.
 
 Further pages: [statistics in detail, R included](stats.md), [collection at two latencies and two
 concurrencies](../simulations/speed.md), [1e8 judgments](large.md), [error rates and corrected

@@ -611,8 +611,8 @@ def plan_command(arguments: Args) -> int:
     way = "by-verdict" if arguments.by else "random"
     console.print_outcome(
         "READY",
-        f"{len(out)} items to label: {path} (drawn {way}; texts: {', '.join(texts) or 'none'}; the "
-        "judge's verdicts are not in it)",
+        f"{len(out)} items to label: {path} (drawn {way}; the judge's verdicts are not in it)",
+        f"Texts: {', '.join(texts) or 'none'}.",
         *filter(None, [note]),
         following=[f"judgestats labels collect {command_word(path)}"],
     )

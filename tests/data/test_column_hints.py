@@ -204,3 +204,10 @@ def test_one_pass_refuses_labels_on_another_scale_too(tmp_path, capsys) -> None:
     assert main([*words, "--stream", "yes"]) == 2
     assert "are on different scales" in capsys.readouterr().err
     assert main([*words, "--stream", "yes", "--ignore", "human", "--resamples", "99"]) == 0
+
+
+@pytest.mark.parametrize("name", ["annotator", "manual_label", "human"])
+def test_an_unknown_word_of_people_is_asked_about_and_never_loses_their_labels(name) -> None:
+    said = {"id": IDS, "llm_judge": ["good", "good", "bad"] * 8, name: ["ok", "not ok", "so"] * 8}
+    with pytest.raises(InputError, match=rf"{name}' holds words that are not understood.*'so' \(8"):
+        js.read_judgments(pd.DataFrame(said))

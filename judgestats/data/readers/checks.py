@@ -238,10 +238,10 @@ def _check_label_scale(source: Path | str, out: pd.DataFrame, column: str) -> No
     apart = max(top, usual) > max(10, _TIMES * min(top, usual))
     if low == high or least == most or not (shares or apart):
         return
-    way = f"--ignore {shlex.quote(column)}" if column else "no --labels"
+    way = f": --ignore {shlex.quote(column)}" if column else ""
     raise LabelScaleError(
         f"{source}: the labels ({least:g} to {most:g}) and the scores ({low:g} to {high:g}) are on "
-        f"different scales. Bring one to the scale of the other, or leave the labels out: {way}."
+        f"different scales. Bring one to the scale of the other, or leave the labels out{way}."
     )
 
 

@@ -211,7 +211,7 @@ def resolve_columns(
         if ours == "label" and not verdict_named:
             hits = [h for h in hits if not _is_constant(table[h])]
         if ours == "judge" and not verdict_named:
-            hits = [h for h in hits if not says_pass_or_fail(table[h])]
+            hits = [h for h in hits if not says_pass_or_fail(table[h], wholly=False)]
             hits = [h for h in hits if not _holds_its_scores(table, h)]
         hit = next((h for h in hits if _holds(table, h)), hits[0] if hits else "")
         if hit and not (others and not _holds(table, hit)):
@@ -456,8 +456,8 @@ def _is_verdict(table: pd.DataFrame, column: str) -> bool:
     return not words <= _OF_REPLIES
 
 
-def says_pass_or_fail(column: pd.Series) -> bool:
-    """Whether a column holds words for pass and fail, and no other words.
+def says_pass_or_fail(column: pd.Series, *, wholly: bool = True) -> bool:
+    """Whether a column holds words for pass and fail; not `wholly`: one of them among others.
 
     Examples
     --------
@@ -469,7 +469,8 @@ def says_pass_or_fail(column: pd.Series) -> bool:
     levels = pd.unique(column.dropna())
     words = {str(w): 1 for w in levels} if len(levels) <= _MOST_WORDS else {}
     found = pass_fail_words(words)
-    return bool(words) and not found.unknown and {*found.verdicts.values()} == {"pass", "fail"}
+    meanings = {*found.verdicts.values()}
+    return (meanings == {"pass", "fail"} and not found.unknown) if wholly else bool(meanings)
 
 
 def _holds_its_scores(table: pd.DataFrame, column: str) -> bool:

@@ -639,7 +639,7 @@ def people_columns(table: pd.DataFrame, verdict: str, taken: Collection[str]) ->
         c
         for c in map(str, table.columns)
         if c not in taken and of_people(c) and not _NO_LABELS.fullmatch(c)
-        and (not RATERS.fullmatch(c) or says_pass_or_fail(table[c]))
+        and (not RATERS.fullmatch(c) or says_pass_or_fail(table[c], wholly=False))
     ]  # fmt: skip
     scored = _SCORED | {*_name_words(verdict)}
     scored_by = [c for c in named if all(w in scored or of_people(w) for w in _name_words(c))]
@@ -816,11 +816,11 @@ def _words_of(name: str, column: pd.Series) -> set[str]:
     return {re.sub(r"\.0$", "", str(v).lower()) for v in words}
 
 
-def _same_words(table: pd.DataFrame, one: str, other: str) -> bool:
-    """Whether two columns say the same things, if in different words for pass and fail."""
-    if says_pass_or_fail(table[one]) and says_pass_or_fail(table[other]):
+def _same_words(table: pd.DataFrame, verdicts: str, labels: str) -> bool:
+    """Whether labels say what verdicts say, if in other words, some of which are not understood."""
+    if says_pass_or_fail(table[verdicts]) and says_pass_or_fail(table[labels], wholly=False):
         return True
-    return _alike(_words_of(one, table[one]), _words_of(other, table[other]))
+    return _alike(_words_of(verdicts, table[verdicts]), _words_of(labels, table[labels]))
 
 
 def _alike(one: set[str], other: set[str]) -> bool:
